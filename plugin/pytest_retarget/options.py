@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pytest
 from msgspec import Struct, field
-from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.session import TIMEOUTS
 
 from pytest_retarget.internals import Expression
 
@@ -84,9 +84,9 @@ _OPTIONS = {
     f" or on N workers on this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key "
     "retarget_cluster; docs/machines.md)",
     "--retarget-compile-timeout SECONDS": "end a compile after this long, unless its declaration says otherwise "
-    f"(default: {COMPILE_TIMEOUT:.0f})",
+    f"(default: {TIMEOUTS.compile:.0f})",
     "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "
-    f"(default: {RUN_TIMEOUT:.0f})",
+    f"(default: {TIMEOUTS.run:.0f})",
     "--retarget-extension MODULE …": "load this module as an extension, besides those installed (repeatable; also "
     f"{EXTENSIONS_VARIABLE})",
     "--retarget-toolchain NAME=PATH …": "take the toolchain NAME from PATH, not from where it is declared (repeatable)",
@@ -176,8 +176,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     no_cache: bool = False
     jobs: int = 0
     cluster: str = ""
-    compile_timeout: float = COMPILE_TIMEOUT
-    run_timeout: float = RUN_TIMEOUT
+    compile_timeout: float = TIMEOUTS.compile
+    run_timeout: float = TIMEOUTS.run
     extensions: tuple[str, ...] = ()
     toolchains: Mapping[str, Path | None] = field(default_factory=dict)
     ignore_expectations: bool = False
@@ -219,9 +219,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             ),
             cluster=_cluster(config),
             compile_timeout=value_of_option(
-                config, "compile_timeout", parse_seconds, SECONDS, COMPILE_TIMEOUT, has_ini=True
+                config, "compile_timeout", parse_seconds, SECONDS, TIMEOUTS.compile, has_ini=True
             ),
-            run_timeout=value_of_option(config, "run_timeout", parse_seconds, SECONDS, RUN_TIMEOUT, has_ini=True),
+            run_timeout=value_of_option(config, "run_timeout", parse_seconds, SECONDS, TIMEOUTS.run, has_ini=True),
             extensions=tuple(dict.fromkeys(_extensions(config))),
             toolchains=_toolchains(config),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))

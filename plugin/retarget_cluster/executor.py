@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
 from retarget.session import (
-    OPEN_TIMEOUT,
+    TIMEOUTS,
     CompileJob,
     ExecutorSession,
     InputDigests,
@@ -319,7 +319,7 @@ class ClusterExecutor:
     async def _drivers_known(self, runtime: RuntimeConfig) -> Sequence[Worker]:
         """Return the workers that may have the devices of a runtime config, once they know."""
         while any(one.probing for one in self._link.workers):
-            await self._change(OPEN_TIMEOUT)
+            await self._change(TIMEOUTS.open)
             self._link.expect_there()
         return [
             one

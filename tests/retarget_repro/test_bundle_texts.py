@@ -282,7 +282,7 @@ def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, ran: boo
 def test_a_run_has_the_devices_and_what_its_configs_say() -> None:
     plain = write._run_step(Path(), run_target(compile_target(), env=(("A", "1"), ("B", "2"))), [DEVICE], ["A"])
     use = DeviceUse(uri="d://0", name="n", driver_version="1", runtime="rt 1")
-    assert (plain.devices, plain.env, plain.timeout) == ((use,), {"B": "2"}, write.RUN_TIMEOUT)
+    assert (plain.devices, plain.env, plain.timeout) == ((use,), {"B": "2"}, write.TIMEOUTS.run)
     target = replace(run_target(compile_target(), devices=("d://0?x=1",)), timeout=3.0)
     one = write._run_step(Path(), target, [DEVICE], ())
     assert (one.devices[0].uri, one.timeout) == ("d://0?x=1", 3.0)

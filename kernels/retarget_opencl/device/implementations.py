@@ -160,7 +160,7 @@ _SECONDS = 15
 _WAITS = 45
 """How long it may take by the clock, once Python has loaded what it needs."""
 _ENDS = 75
-"""When it is ended: a driver that lists devices, all of them tried at once, has longer (`OPEN_TIMEOUT`)."""
+"""When it is ended: a driver that lists devices, all of them tried at once, has longer (`TIMEOUTS.open`)."""
 _FORGOTTEN_AFTER = 1800.0
 """Seconds until a compiler that failed is tried again. One that works is not: what it builds later says so itself."""
 

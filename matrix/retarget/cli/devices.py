@@ -22,7 +22,7 @@ from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
-from retarget.session.limits import OPEN_TIMEOUT
+from retarget.session.limits import TIMEOUTS
 from retarget.session.run.service import RunService
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     of_device = "write the device profile of URI, such as vulkan://0, and list nothing"
     parser.add_argument("--profile", metavar="URI", default="", help=of_device)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the profile file (standard output)")
-    seconds = f"seconds a driver may take ({OPEN_TIMEOUT:.0f})"
-    parser.add_argument("--timeout", type=seconds_above_0, default=OPEN_TIMEOUT, help=seconds)
+    seconds = f"seconds a driver may take ({TIMEOUTS.open:.0f})"
+    parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.open, help=seconds)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -41,10 +41,7 @@ from retarget.session.executor import ExecutorSession as ExecutorSession
 from retarget.session.executor import RunJob as RunJob
 from retarget.session.executor import Working as Working
 from retarget.session.executor import check_executor_address as check_executor_address
-from retarget.session.limits import CHECK_TIMEOUT as CHECK_TIMEOUT
-from retarget.session.limits import COMPILE_TIMEOUT as COMPILE_TIMEOUT
-from retarget.session.limits import OPEN_TIMEOUT as OPEN_TIMEOUT
-from retarget.session.limits import RUN_TIMEOUT as RUN_TIMEOUT
+from retarget.session.limits import TIMEOUTS as TIMEOUTS
 from retarget.session.references import ReferenceRuns as ReferenceRuns
 from retarget.session.run.reuse import CaseDigests as CaseDigests
 from retarget.session.run.service import RunService as RunService

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec.structs import asdict
-from retarget.session import BuildActivity, Commands, TrialServices
+from msgspec.structs import asdict, replace
+from retarget.session import TIMEOUTS, BuildActivity, Commands, TrialServices
 from retarget.worker import available_cores
 
 from pytest_retarget.options import SETTINGS, BenchmarkSettings, Settings, usage_errors
@@ -41,13 +41,14 @@ class Services(TrialServices):
         workerinput = getattr(config, "workerinput", {})
         self._progress = progress = Progress(config)
         settings, registry = config.stash[SETTINGS], declared(config).registry
+        timeouts = replace(TIMEOUTS, compile=settings.compile_timeout, run=settings.run_timeout)
         commands = Commands(
             registry=registry,
             folder=config.invocation_params.dir,
             compiles=settings.artifacts is None or not settings.artifacts.is_dir(),  # a file stands for one compile
             extensions=settings.extensions,
             toolchains=settings.toolchains,
-            timeouts=(settings.compile_timeout, settings.run_timeout),
+            timeouts=timeouts,
         )
         executor = None
         if settings.cluster:
@@ -58,8 +59,7 @@ class Services(TrialServices):
             cache=cache_dir(config),
             extensions=settings.extensions,
             compiles=compiles_at_a_time(settings, int(workerinput.get("workercount", 1))),
-            compile_timeout=settings.compile_timeout,
-            run_timeout=settings.run_timeout,
+            timeouts=timeouts,
             cases=settings.cases,
             artifacts=settings.artifacts,
             export=settings.export,

@@ -21,7 +21,7 @@ from retarget.cli import find_devices
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig
 from retarget.session import (
-    OPEN_TIMEOUT,
+    TIMEOUTS,
     CompileJob,
     RemoteStore,
     RunJob,
@@ -196,7 +196,7 @@ class ClusterWorker:
         names = tuple(self._engine(()).registry.drivers)
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(
-            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=OPEN_TIMEOUT)
+            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=TIMEOUTS.open)
         )
         self._devices |= {one.driver: one.usable for one in found if one.usable}
         self._probing = False

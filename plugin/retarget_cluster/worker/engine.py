@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import RUN_TIMEOUT, CompileJob, CompilePool, NotBuiltError, RunJob, RunService, load_extensions
+from retarget.session import TIMEOUTS, CompileJob, CompilePool, NotBuiltError, RunJob, RunService, load_extensions
 from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
 from retarget.worker import CompiledModule, Refused, Spawner
 
@@ -55,7 +55,7 @@ class LocalEngine:
             compiler = self.registry.compiler(config.compiler)
             if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
                 return ""
-            resolved = self._pool.resolve(env, config, config.flags, timeout=RUN_TIMEOUT).resolved
+            resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
         except (UnavailableError, NotBuiltError, RetargetError) as error:
             return str(error)
         known = {resolved.build_id}
@@ -125,7 +125,7 @@ class LocalEngine:
                 self._idle.remove(found)
             else:
                 environment = self.registry.worker_environment
-                found = RunService(extensions=self._extensions, default_timeout=RUN_TIMEOUT, environment=environment)
+                found = RunService(extensions=self._extensions, default_timeout=TIMEOUTS.run, environment=environment)
             self._services.setdefault(found, set()).add(runtime)
         try:
             yield found

@@ -216,7 +216,7 @@ def test_a_step_has_the_environment_limits_and_facts_of_its_config(bench: Bench)
     step = bench.step(target, without_env=["A"])
     assert (step.compiler, step.source, step.env, step.timeout, step.facts) == ("iree", "m.mlir", {"B": "2"}, 3.0, ())
     step = bench.step(toolchain="retarget")
-    assert (step.env, step.timeout, step.facts) == ({}, write.COMPILE_TIMEOUT, (("a", "fact"),))
+    assert (step.env, step.timeout, step.facts) == ({}, write.TIMEOUTS.compile, (("a", "fact"),))
 
 
 def test_a_module_of_checks_is_rewritten_to_return_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

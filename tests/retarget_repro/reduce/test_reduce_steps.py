@@ -26,7 +26,7 @@ from retarget.model import (
     Suite,
     Target,
 )
-from retarget.session import COMPILE_TIMEOUT
+from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
 from retarget_repro import reduce
 from retarget_repro.attempt import Attempt, Chosen
@@ -366,7 +366,7 @@ def test_of_values_that_differ_it_says_that_the_expected_ones_may_not_belong_to_
 
 
 @pytest.mark.parametrize(
-    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, COMPILE_TIMEOUT)]
+    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, TIMEOUTS.compile)]
 )
 def test_a_candidate_may_take_five_times_as_long_as_the_failure(
     stage: str, took: float, limit: float, bench: Bench, tmp_path: Path
@@ -374,7 +374,7 @@ def test_a_candidate_may_take_five_times_as_long_as_the_failure(
     found = replace(failing(), observation=Observation(stage=stage, signature="bad"), seconds=took)
     reduced(bench, tmp_path, "bad worse", found)
     (given,) = bench.engines
-    assert (given["compile_timeout"], given["run_timeout"], given["compiles"]) == (limit, limit, 1)
+    assert (given["timeouts"].compile, given["timeouts"].run, given["compiles"]) == (limit, limit, 1)
     assert (given["cache"], given["registry"]) == (tmp_path / "out" / "cache", bench.registry)
 
 

@@ -23,7 +23,7 @@ from retarget.model import RuntimeConfig, Target
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
 from retarget.session import limits
-from retarget.session.limits import CHECK_TIMEOUT
+from retarget.session.limits import TIMEOUTS
 from retarget.session.refusals import device_infos, refusal_error, refusal_failure
 from retarget.session.run.device_worker import DeviceWorker
 from retarget.session.run.lease import (
@@ -83,7 +83,7 @@ class RunService:
         *,
         extensions: Sequence[str],
         default_timeout: float,
-        open_timeout: float = limits.OPEN_TIMEOUT,
+        open_timeout: float = limits.TIMEOUTS.open,
         lease_folder: Path | None = None,
         holder: Holder | None = None,
         environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
@@ -356,7 +356,7 @@ def check_drivers(
     registry: Registry,
     extensions: Sequence[str] = (),
     globs: Sequence[str] = (),
-    timeout: float = CHECK_TIMEOUT,
+    timeout: float = TIMEOUTS.check,
     done: Callable[[DriverCheckOutcome], None] | None = None,
     ended: Callable[[DriverReport], None] | None = None,
     note: Callable[[str], None] | None = None,
@@ -396,7 +396,7 @@ def check_driver(
     config: RuntimeConfig,
     checks: Sequence[DriverCheck],
     *,
-    timeout: float = CHECK_TIMEOUT,
+    timeout: float = TIMEOUTS.check,
     done: Callable[[DriverCheckOutcome], None] | None = None,
     on_wait: OnLeaseWait | None = None,
 ) -> DriverReport:
