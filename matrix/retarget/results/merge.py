@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from retarget.results.files import RESULTS_SUFFIX, SessionResults, read_results
-from retarget.results.overview import state_of
+from retarget.results.overview import by_case
 from retarget.results.record import BAD, INCOMPLETE, TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
@@ -115,7 +115,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
-    states = state_of(one), state_of(two)
+    states = by_case(one), by_case(two)
     if states[0] != states[1]:
         yield f"{states[0]} and {states[1]}"
     for (what, first), (_, second) in zip(_digests(one), _digests(two), strict=True):

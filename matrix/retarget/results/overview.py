@@ -62,11 +62,13 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
 
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
+    `cases` are those that failed, of a target with several; empty where nothing asked for them.
     """
 
     outcome: Outcome
     stage: str = ""
     signature: str = ""
+    cases: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -85,7 +87,20 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
-        return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
+        cases = f" in {listed(self.cases)}" if self.cases else ""
+        return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}{cases}"
+
+    def fails_beyond(self, other: State) -> bool:
+        """Whether a case fails that did not, of a target that failed in others."""
+        return bool(other.cases) and not {*self.cases} <= {*other.cases}
+
+
+def by_case(record: TargetRecord) -> State:
+    """Return the result of a target in short, with the cases that failed, but for those that do by chance."""
+    state, bad = state_of(record), {Outcome.FAILED, Outcome.XFAILED}
+    several = len(record.cases) > 1 and state.outcome in bad
+    failing = (one.name for one in record.cases if several and one.outcome in bad)
+    return msgspec.structs.replace(state, cases=tuple(failing))
 
 
 def state_of(record: TargetRecord) -> State:
@@ -109,7 +124,7 @@ class Change(StrEnum):
     """How a target's result differs from an earlier one."""
 
     BROKEN = "newly broken"
-    """It fails, and did not before."""
+    """It fails, and did not before, or fails in further cases."""
     STOPPED = "no longer run"
     """It was as expected or failed, and is skipped, blocked, not run or run in part now."""
     GONE = "gone"
@@ -131,9 +146,9 @@ def change_of(before: State | None, after: State | None) -> Change | None:
     if after is None:
         return Change.GONE
     if after.is_bad:
-        return Change.OTHER if before.is_bad else Change.BROKEN
+        return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
     if after.is_good:
-        return Change.MENDED if before.is_bad else Change.OTHER
+        return Change.MENDED if before.is_bad else Change.BROKEN if after.fails_beyond(before) else Change.OTHER
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 

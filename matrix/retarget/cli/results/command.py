@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
-
-from msgspec.structs import asdict
 
 from retarget.cli.support import add_action, text_table
 from retarget.extension.registry import load_extensions
@@ -126,12 +125,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         content = {
             "counts": {str(change): count for change, count in counts.items()} | {"unchanged": same},
             "changes": [
-                {
-                    "target": one.target,
-                    "change": one.change,
-                    "before": asdict(one.before) if one.before is not None else None,
-                    "after": asdict(one.after) if one.after is not None else None,
-                }
+                {"target": one.target, "change": one.change, "before": _fields(one.before), "after": _fields(one.after)}
                 for one in found
             ],
         }
@@ -142,6 +136,10 @@ def _diff(arguments: argparse.Namespace) -> int:
     blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
+
+
+def _fields(state: State | None) -> dict[str, str] | None:
+    return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
 
 
 def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:
@@ -181,6 +179,8 @@ def _update(arguments: argparse.Namespace) -> int:
 
 
 _SHOWN_FILES = 3
+_LONGEST = 1000
+"""Characters of a command that are shown."""
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -298,6 +298,12 @@ def _text(
     for session in faulty_sessions(sessions):
         yield ""
         yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
+        again = shlex.join(["pytest", *session.start.arguments])
+        where = f" in {shlex.quote(session.start.cwd)}" if session.start.cwd else ""
+        clears = (
+            "it counts until a later one ends well:" if session.is_complete else "run it again, then remove its file:"
+        )
+        yield shown(f"  {clears} {again}{where}", _LONGEST)
 
 
 def _named(session: SessionResults) -> str:
@@ -346,5 +352,5 @@ def _content(
         ],
     }
     if listed is not None:
-        content["listed"] = [{"target": record.nodeid} | asdict(state_of(record)) for record in listed]
+        content["listed"] = [{"target": record.nodeid} | (_fields(state_of(record)) or {}) for record in listed]
     return content
