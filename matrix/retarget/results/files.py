@@ -390,25 +390,41 @@ def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int
     raise RetargetError(msg)
 
 
+_Place = tuple[str, ...]
+"""The models of the devices that a target ran on, or was compiled for. Of a failure that has none it is that of the
+others with its runtime config in its session, or the host."""
+
+
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
     it, and to all of its cases. A failure is mended on the devices on which it was: not by a pass on others, nor by a
     session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it."""
-    found: dict[str, dict[tuple[str, ...], list[TargetRecord]]] = {}
+    found: dict[str, dict[_Place, list[TargetRecord]]] = {}
     for session in sessions:
-        for one, said in session.by_target.items():
+        here = (f"the host {session.start.host}",)
+        results = session.by_target
+        known: dict[str, set[_Place]] = {}
+        for *_, last in results.values():
+            known.setdefault(last.runtime, set()).update(filter(None, [_place(last)]))
+        for one, said in results.items():
             standing, last = found.setdefault(one, {}), said[-1]
             left_out = last.outcome in INCOMPLETE or (_is_left_out(last) and any(map(_has_failed, standing.values())))
             if standing and left_out:
                 continue
-            devices = last.devices or (last.compile.devices if last.compile is not None else ())
-            place = tuple(f"{device.driver} {device.name}" for device in devices)
+            place = _place(last)
             if not place and last.outcome not in BAD:
                 standing.clear()
-            standing.pop((), None)
-            standing.pop(place, None)
+            elif not place and last.runtime:
+                place = next(iter(places)) if len(places := known[last.runtime]) == 1 else here
+            for same in ((), here, place, _place(last, with_hosts=False)):  # older results have no hosts of devices
+                standing.pop(same, None)
             standing[place] = said
     return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
+
+
+def _place(record: TargetRecord, *, with_hosts: bool = True) -> _Place:
+    devices = record.devices or (record.compile.devices if record.compile is not None else ())
+    return tuple(f"{one.driver} {one.name} {one.host if with_hosts else ''}" for one in devices)
 
 
 def _has_failed(records: Sequence[TargetRecord]) -> bool:

@@ -193,9 +193,13 @@ class ReusedRecord(_Record, frozen=True, kw_only=True):
         return f"{datetime.fromtimestamp(self.ended, UTC):%Y-%m-%dT%H:%M:%SZ} on {self.host}"
 
 
+_DIGITS = 12
+"""Of a kind of CPU."""
+
+
 class DeviceRecord(_Record, frozen=True, kw_only=True):
     """A device that a target ran on or was compiled for, as `retarget.model.outcomes.DeviceInfo` has it; `memory` in
-    bytes, 0: unknown."""
+    bytes, 0: unknown. `host`, the kind of CPU, is there for a device on the host's cores alone."""
 
     driver: str
     uri: str
@@ -208,18 +212,20 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
     vendor: str = ""
     driver_name: str = ""
     type: str = ""
+    host: str = ""
 
     @classmethod
     def of(cls, info: DeviceInfo) -> DeviceRecord:
         """Return the record of a device."""
-        alike = {name: getattr(info, name) for name in cls.__struct_fields__ if name != "memory"}
+        alike = {name: getattr(info, name) for name in cls.__struct_fields__ if name not in {"memory", "host"}}
         memory = dict(info.features).get("memory")
-        return cls(**alike, memory=memory if isinstance(memory, int) else 0)
+        host = info.host[:_DIGITS] if info.physical_id == "cpu" else ""
+        return cls(**alike, memory=memory if isinstance(memory, int) else 0, host=host)
 
     @property
     def traits(self) -> DeviceTraits:
         """The traits that rules can match."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "memory"}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in {"memory", "host"}}
         return DeviceInfo(ordinal=0, **fields).traits
 
 

@@ -68,7 +68,7 @@ class RuleUpdate:
         self._seen[place] = seen
         self._cases.pop(place, None)
         self._keep_cases(place, record)
-        ids = tuple(device.physical_id for device in devices)
+        ids = tuple(" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
         self._alike.setdefault(place, {})[ids] = seen, self._cases.get(place)
         if record.runtime:
             self._compiled.setdefault(compiled, None)
