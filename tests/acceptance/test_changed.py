@@ -139,6 +139,19 @@ def test_what_passes_and_fails_with_nothing_changed_runs_always(project: Project
 
 
 @pytest.mark.slow
+def test_an_expected_failure_that_fails_in_another_case_too_with_nothing_changed_runs_always(project: Project) -> None:
+    project.doubles(a="f: fail\ng: fail-1")
+    expecting(project, '[[expectation]]\nmatch = "a"\ncase = "f"\nstage = "compare"\nreason = "known"\n')
+    counter = project.path / "suites/a.mlir.count"
+    counter.write_text("1")
+    assert project.run(*REUSE).parseoutcomes()["xfailed"] == 1
+    assert project.run(*REUSE).parseoutcomes()["reused"] == 1
+    counter.unlink()
+    project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
+    assert "reused" not in project.run(*REUSE).parseoutcomes()
+
+
+@pytest.mark.slow
 def test_results_of_artifacts_that_are_compiled_elsewhere_are_reused(project: Project) -> None:
     project.doubles(a="f: pass")
     project.run(*DOUBLES, "-m", "compile", "--retarget-export", "out").assert_outcomes(passed=1)
