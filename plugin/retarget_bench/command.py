@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
@@ -75,12 +75,15 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, after = _measured(arguments.before, choose), _measured(arguments.after, choose, passing=True)
+    before, _ = _measured(arguments.before, choose)
+    after, bad = _measured(arguments.after, choose)
+    after = {key: found for key, found in after.items() if key[0] not in bad}
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
     missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
-    gone = [key for key in before if key not in after and key[1] in metrics and key[1].is_of_runs]  # a compile is kept
+    gone = [key for key in before if key not in after and key[1] in metrics]
+    gone = [key for key in gone if key[1].is_of_runs or key[0] in bad]  # a compile is kept
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
@@ -97,19 +100,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool], *, passing: bool = False) -> _Measured:
-    """Return the measurements of all sessions in results, oldest first; with `passing`, of targets that do not fail by
-    now."""
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
+    """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
     sessions = read_results([path])
     known = baseline_of(sessions, last=0, choose=choose)
-    if passing:
-        bad = {one for one, record in results_of(sessions).items() if record.outcome in {*BAD, Outcome.BLOCKED}}
-        known = {key: found for key, found in known.items() if key[0] not in bad}
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known
+    return known, {one for one, record in results_of(sessions).items() if record.outcome in {*BAD, Outcome.BLOCKED}}
 
 
 def _row(key: _Key, *found_in: Sequence[tuple[tuple[str, ...], Measurement]], within: float) -> _Row:

@@ -112,6 +112,17 @@ def test_what_fails_in_the_last_session_is_not_measured_any_more(
     assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
 
 
+def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0})
+    start = new_session(selected=1, digest="")
+    with ResultsWriter(Path("after"), start) as writer:
+        writer.write(TargetRecord(nodeid="s.toml::s::c", outcome=Outcome.FAILED, session=start.session))
+        writer.end(1)
+    assert compare("--format", "json") == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
+
+
 def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 1.0, "b": 1.0})
     write("after", scale={"a": 1.2, "b": 1.2})
