@@ -7,7 +7,7 @@ import platform
 from typing import Any
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix
+from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, hooks, matrix
 from declaration_texts import compiler, runtime, target
 from retarget.model import RunOutcome
 from retarget.results import read_results
@@ -149,6 +149,36 @@ def test_an_expected_failure_that_fails_in_another_case_too_with_nothing_changed
     counter.unlink()
     project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
     assert "reused" not in project.run(*REUSE).parseoutcomes()
+
+
+READING = """
+class DoubleCases(doubles.DoubleCases):
+    def load(self, request):
+        request.source.read_bytes()
+        named = request.source.with_suffix(".names").read_text().split()
+        cases = [case for case in super().load(request) if case.name in named]
+        return [Case(name=one.name, function=one.name, read=self.read) for one in cases]
+
+    def read(self):
+        return Path("suites/values").read_text() and CaseData()
+"""
+
+
+@pytest.mark.slow
+def test_files_that_a_kind_reads_and_does_not_declare_count(project: Project) -> None:
+    project.doubles(a="f: pass\ng: fail")
+    names = "from pathlib import Path\nimport doubles\nfrom retarget.extension import Case, CaseData, hookimpl\n"
+    classes = {"compiler": "doubles.DoubleCompiler", "driver": "doubles.DoubleDriver", "cases": "DoubleCases"}
+    project.write({"reading.py": names + READING + hooks(**classes)})
+    project.write({"suites/a.names": "f", "suites/values": "1"})
+    reuse = ("--retarget-extension", "reading", "--retarget-reuse-results")
+    project.run(*reuse).assert_outcomes(passed=2)
+    assert project.run(*reuse).parseoutcomes()["reused"] == 1
+    project.write({"suites/values": "2"})
+    assert "reused" not in project.run(*reuse).parseoutcomes()
+    assert project.run(*reuse).parseoutcomes()["reused"] == 1
+    project.write({"suites/a.names": "f g"})
+    project.run(*reuse).assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.slow
