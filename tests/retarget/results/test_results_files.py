@@ -29,9 +29,9 @@ from retarget.results.files import (
 )
 from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
-from sample_results import failed, passed, session
+from sample_results import compiled, failed, passed, session
 
 
 def start(**known: object) -> SessionStart:
@@ -329,6 +329,19 @@ def test_a_failure_on_the_cores_of_one_kind_of_cpu_stands_until_it_passes_on_tha
     assert results_of([session("0", failed("t", devices=(older,))), after])["t"].session == "1"
     card = DeviceRecord.of(dataclasses.replace(info, physical_id="gpu-1", host="x86"))
     assert not card.host
+
+
+@pytest.mark.parametrize("make", [passed, compiled])
+def test_a_broken_golden_rule_is_mended_by_a_benchmark_alone(make: Callable[..., TargetRecord]) -> None:
+    broken, kept = (GoldenRecord(rule="r", verdict=verdict, text="") for verdict in ("broken", "kept"))
+    devices = {"devices": (_A,)} if make is passed else {}
+    before = session("0", make("t", outcome=Outcome.FAILED, goldens=(broken,), **devices))
+    plain = session("1", make("t", **devices), day=1)
+    assert results_of([before, plain])["t"].session == "0"
+    measured = session("2", make("t", goldens=(kept,), **devices), day=2)
+    assert results_of([before, plain, measured])["t"].session == "2"
+    other = session("2", make("t", **devices), make("u", goldens=(kept,)), day=2)  # the rule is gone
+    assert results_of([before, plain, other])["t"].session == "2"
 
 
 @pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
