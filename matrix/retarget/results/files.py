@@ -433,17 +433,13 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
             same = {*standing} if is_everywhere else same | {(*one, _GOLDEN) for one in same}
             gone = {one for one in same if is_benchmark or one[-1:] != (_GOLDEN,)}
             found[one] = {where: own for where, own in standing.items() if where not in gone}
-            found[one][(*place, _GOLDEN) if _breaks_golden(last) else place] = said
+            found[one][(*place, _GOLDEN) if last.breaks_golden else place] = said
     return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
 
 
 def _place(record: TargetRecord, *, with_hosts: bool = True) -> _Place:
     devices = record.devices or (record.compile.devices if record.compile is not None else ())
     return tuple(f"{one.driver} {one.name} {one.host if with_hosts else ''}" for one in devices)
-
-
-def _breaks_golden(record: TargetRecord) -> bool:
-    return record.outcome in BAD and any(one.verdict == "broken" for one in record.goldens)
 
 
 def _has_failed(records: Sequence[TargetRecord]) -> bool:

@@ -335,6 +335,11 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         left = [one.name for one in self.cases if one.outcome is Outcome.NOT_RUN and one.excused is False]
         return tuple(dict.fromkeys((*self.unselected_cases, *(left if self.result is not Result.FAILED else ()))))
 
+    @property
+    def breaks_golden(self) -> bool:
+        """Whether it failed for a golden rule: what measures nothing says nothing of that."""
+        return self.outcome in BAD and any(one.verdict == "broken" for one in self.goldens)
+
     def machine(self, host: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, and the devices."""
         return host, *sorted(f"{device.physical_id} {device.name}" for device in self.devices)

@@ -12,7 +12,7 @@ import pytest
 from retarget.cli import main
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, GoldenRecord, Outcome, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -201,6 +201,22 @@ def test_show_tells_that_more_failed_than_a_target_that_a_later_session_mends(ru
     )
     write("c", passed("u"))
     assert run("show", ".")[0] == 0
+
+
+def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
+    broken = GoldenRecord(rule="r", verdict="broken", text="")
+    write("a", failed("t", "golden rule broken", goldens=(broken,)))
+    write("b", passed("t"))
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (status, out.splitlines()[2]) == (
+        1,
+        "    failed at compare: golden rule broken → partial: it was not measured",
+    )
+    status, out, _ = run("show", ".")
+    said = "1 failure of earlier sessions still counted, such as t: no later session has it as expected in a benchmark"
+    assert (status, out.splitlines()[-1]) == (1, said)
+    write("b", passed("t", goldens=(GoldenRecord(rule="r", verdict="kept", text=""),)))
+    assert run("diff", "a.jsonl", "b.jsonl")[0] == 0
 
 
 def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: Write) -> None:

@@ -99,7 +99,7 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = record_filter(arguments)
-    (old, was_complete, was_at_fault), (new, is_complete, is_at_fault) = (
+    (old, was_complete, was_at_fault, _), (new, is_complete, is_at_fault, is_benchmark) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
     before, after = (
@@ -111,6 +111,9 @@ def _diff(arguments: argparse.Namespace) -> int:
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
+    for target, state in after.items():
+        if target in old and old[target].breaks_golden and state.is_good and not is_benchmark:
+            after[target] = State(Outcome.PARTIAL, "", "it was not measured")
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
@@ -142,12 +145,13 @@ def _fields(state: State | None) -> dict[str, str] | None:
     return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
 
 
-def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:
-    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
-    said."""
+def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool, bool]:
+    """Return the result of each target, whether all sessions are complete, whether one has a fault, which is said, and
+    whether one measured something."""
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
-    return results_of(sessions), all(session.is_complete and not session.lacking for session in sessions), faults
+    is_complete = all(session.is_complete and not session.lacking for session in sessions)
+    return results_of(sessions), is_complete, faults, any(session.is_benchmark for session in sessions)
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
@@ -292,7 +296,8 @@ def _text(
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
     came = {record.nodeid: session.start.session for session in sessions for record in session.records}
     if old := [one for one in results.values() if one.outcome in BAD and one.session != came[one.nodeid]]:
-        first = f"{shown(old[0].nodeid)}: no later session has it as expected on that device"
+        where = "in a benchmark" if old[0].breaks_golden else "on that device"
+        first = f"{shown(old[0].nodeid)}: no later session has it as expected {where}"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
     for session in faulty_sessions(sessions):
