@@ -177,11 +177,22 @@ def is_unexplained(record: TargetRecord, results: Mapping[str, TargetRecord]) ->
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:
-    """Yield which cases of a target are worse than before: the target may have failed then, in another case."""
+    """Yield which cases of a target are worse than before: the target may have failed then, in another case. One that
+    passed and fails as the same rules excuse is worse: they were there for others."""
     was, now = ({one.name: _state_of_case(one) for one in record.cases} for record in (before, after))
     known = dict.fromkeys((*was, *now)) if was and now else {}
     names = [name for name in known if name not in after.unselected_cases]
-    yield from filter(is_worse, differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names))
+    digests = {(one.outcome, one.case_digest, *(device.name for device in one.devices)) for one in (before, after)}
+    has_same_rules = len(digests) == 1 and before.outcome is Outcome.XFAILED and bool(before.case_digest)
+    for one in differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names):
+        if has_same_rules and (_outcome(one.before), _outcome(one.after)) == (Outcome.PASSED, Outcome.XFAILED):
+            yield one._replace(change=Change.BROKEN)
+        elif is_worse(one):
+            yield one
+
+
+def _outcome(state: State | None) -> Outcome | None:
+    return state.outcome if state is not None else None
 
 
 def _state_of_case(case: CaseRecord) -> State:

@@ -12,7 +12,7 @@ import pytest
 from retarget.cli import main
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import CaseRecord, GoldenRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -201,6 +201,20 @@ def test_show_tells_that_more_failed_than_a_target_that_a_later_session_mends(ru
     )
     write("c", passed("u"))
     assert run("show", ".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("digest", "card", "status"), [("d", "A", 1), ("e", "A", 0), ("d", "B", 0)], ids=["same", "rules", "device"]
+)
+def test_a_case_that_an_old_rule_excuses_newly_is_newly_broken(
+    run: Run, write: Write, digest: str, card: str, status: int
+) -> None:
+    for name, failing, of, on in (("a", "f", "d", "A"), ("b", "fg", digest, card)):
+        cases = [CaseRecord(name=one, outcome=Outcome.XFAILED if one in failing else Outcome.PASSED) for one in "fg"]
+        devices = (DeviceRecord(driver="d", uri="d://", name=on, physical_id="p"),)
+        write(name, failed("t", outcome=Outcome.XFAILED, cases=tuple(cases), case_digest=of, devices=devices))
+    found, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (found, "newly broken: 1\n  t [g]\n    passed → xfailed" in out) == (status, bool(status))
 
 
 def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
