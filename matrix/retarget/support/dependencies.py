@@ -72,6 +72,7 @@ class Recorder:
         self._imported: set[str] = set()
         self.is_watching = False
         self._declared: tuple[str, ...] | None = None
+        self._has_watched = False
         self._states: dict[tuple[str, str], str] = {}
         self._written: set[str] = set()
         self._noting = threading.local()
@@ -89,7 +90,7 @@ class Recorder:
                 setattr(owner, name, _noting(plain, sort, at))
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
-            self.is_watching = True
+            self.is_watching = self._has_watched = True
             try:
                 yield
             finally:
@@ -123,7 +124,7 @@ class Recorder:
         if (recorder := cls.current) is None:
             return
         if not recorder.is_watching:
-            if event == "open":
+            if event == "open" and sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001
                 recorder.note_opened(arguments[0], arguments[2])
             return
         if event == "open":
@@ -166,7 +167,7 @@ class Recorder:
         suite may have modules of the same names."""
         if not self._states:
             return
-        for name, module in [*sys.modules.items()]:
+        for name, module in [*sys.modules.items()] if self._has_watched else ():
             for file in _files_of(module):
                 if name in self._imported:
                     self.note("path", file)

@@ -338,8 +338,9 @@ def case_request(target: CompileTarget) -> CaseRequest:
 
 
 def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
-    """Return a module's cases. What else they read than its data is recorded, where their kind does not declare it."""
-    if overrides(loader, "data_files"):
+    """Return a module's cases. What else they read than its data is recorded, where their kind neither declares it nor
+    makes it."""
+    if overrides(loader, "data_files") or overrides(loader, "make"):
         return tuple(loader.load(request))
     declared = (request.source, *request.data)
 
