@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,11 +30,18 @@ _WORDS = {
 }
 
 
+_Measured = Mapping[_Key, Sequence[tuple[tuple[str, ...], Measurement]]]
+"""Of each the machines and the measurements, oldest first."""
+
+
 class _Row(Struct, frozen=True, kw_only=True):
+    """A measurement in both results. `machines` are those of each, where B has others."""
+
     target: str
     metric: Metric
     case: str
     found: Comparison
+    machines: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[int, float, float]:
@@ -67,12 +75,15 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, after = _measured(arguments.before, choose), _measured(arguments.after, choose, passing=True)
+    before, _ = _measured(arguments.before, choose)
+    after, bad = _measured(arguments.after, choose)
+    after = {key: found for key, found in after.items() if key[0] not in bad}
     metrics = arguments.metric or list(Metric)
-    rows = [_row(key, before[key], after[key], within) for key in after if key in before and key[1] in metrics]
+    rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
     missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
-    gone = [key for key in before if key not in after and key[1] in metrics and key[1].is_of_runs]  # a compile is kept
+    gone = [key for key in before if key not in after and key[1] in metrics]
+    gone = [key for key in gone if key[1].is_of_runs or key[0] in bad]  # a compile is kept
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
@@ -89,36 +100,34 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(
-    path: Path, choose: Callable[[TargetRecord], bool], *, passing: bool = False
-) -> Mapping[_Key, Sequence[Measurement]]:
-    """Return the measurements of all sessions in results, oldest first; with `passing`, of targets that do not fail by
-    now."""
+def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
+    """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
     sessions = read_results([path])
     known = baseline_of(sessions, last=0, choose=choose)
-    if passing:
-        bad = {
-            one
-            for one, record in results_of(sessions).items()
-            if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
-        }
-        known = {key: found for key, found in known.items() if key[0] not in bad}
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return {key: [one for _, one in found] for key, found in known.items()}
+    return known, {
+        one
+        for one, record in results_of(sessions).items()
+        if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
+    }
 
 
-def _row(key: _Key, before: Sequence[Measurement], after: Sequence[Measurement], within: float) -> _Row:
+def _row(key: _Key, *found_in: Sequence[tuple[tuple[str, ...], Measurement]], within: float) -> _Row:
     target, metric, case = key
+    first, second = ({where: ", ".join(filter(None, where)) for where, _ in found} for found in found_in)
+    others = () if metric.is_exact or first.keys() == second.keys() else (first, second)
+    machines = tuple(" and ".join(one.values()) or "an unknown one" for one in others)
+    before, after = ([one for _, one in found] for found in found_in)
     if any(one.samples for one in after):
         series = [value for one in after for value in one.samples]
         found = compare_series([one.samples for one in before], series, within=within)
     else:
         values = [one.value for one in before]
         found = compare_values(values, after[-1].value, within=within, exact=metric.is_exact)
-    return _Row(target=target, metric=metric, case=case, found=found)
+    return _Row(target=target, metric=metric, case=case, found=found, machines=machines)
 
 
 def _text(
@@ -137,6 +146,9 @@ def _text(
         yield f"{change:>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
         yield f"           {shown(row.target)}{case}"
     yield from (f"not measured any more: {shown(one)}" for one in lost)
+    for machines, count in Counter(row.machines for row in rows if row.machines).most_common():
+        where = " → ".join(map(shown, machines))
+        yield f"another machine: {counted(count, 'measurement')} on {where}: may differ for that"
     counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
     words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
     words += [f"{missing} in one of them only"] if missing else []
@@ -162,6 +174,7 @@ def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, obj
                 "change": row.found.change if math.isfinite(row.found.change) else None,
                 "p": row.found.p if 0 < row.found.p < 1 else None,
                 "noise": row.found.noise,
+                "machines": row.machines or None,
             }
             for row in rows
         ],

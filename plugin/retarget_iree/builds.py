@@ -162,8 +162,8 @@ def compiler_at(folder: Path) -> CompilerBuild:
     places = (*own, *(folder / place for place in _TOOLS))
     library, tool = _first(places, _LIBRARY), _first(places, "iree-compile")
     if library is None and tool is None:
-        lacks = f"its package {package} has neither {_LIBRARY} nor iree-compile" if package else "it is not there"
-        msg = f"{folder} has no IREE compiler: {lacks}; {_LOOKED.format('compiler', f'{_LIBRARY} and iree-compile')}"
+        lacks = f": its package {package} has neither {_LIBRARY} nor iree-compile" if package else ""
+        msg = f"{folder} has no IREE compiler{lacks}; {_LOOKED.format('compiler', f'{_LIBRARY} and iree-compile')}"
         raise UnavailableError(msg)
     return CompilerBuild(folder=folder, package=package, library=library, tool=tool)
 
@@ -174,7 +174,7 @@ def runtime_at(folder: Path) -> RuntimeBuild:
     own = [packages / "iree" / "_runtime_libs"] if packages is not None else []
     tool = _first((*own, *(folder / place for place in _TOOLS)), "iree-run-module")
     if packages is None and tool is None:
-        msg = f"{folder} has no IREE runtime: it is not there; {_LOOKED.format('runtime', 'iree-run-module')}"
+        msg = f"{folder} has no IREE runtime; {_LOOKED.format('runtime', 'iree-run-module')}"
         raise UnavailableError(msg)
     return RuntimeBuild(folder=folder, packages=packages, tool=tool)
 

@@ -7,7 +7,7 @@ import platform
 from typing import Any
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix
+from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, hooks, matrix
 from declaration_texts import compiler, runtime, target
 from retarget.model import RunOutcome
 from retarget.results import read_results
@@ -136,6 +136,49 @@ def test_what_passes_and_fails_with_nothing_changed_runs_always(project: Project
     project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
     project.run(*REUSE).assert_outcomes(passed=2)
     project.run(*REUSE).assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
+def test_an_expected_failure_that_fails_in_another_case_too_with_nothing_changed_runs_always(project: Project) -> None:
+    project.doubles(a="f: fail\ng: fail-1")
+    expecting(project, '[[expectation]]\nmatch = "a"\ncase = "f"\nstage = "compare"\nreason = "known"\n')
+    counter = project.path / "suites/a.mlir.count"
+    counter.write_text("1")
+    assert project.run(*REUSE).parseoutcomes()["xfailed"] == 1
+    assert project.run(*REUSE).parseoutcomes()["reused"] == 1
+    counter.unlink()
+    project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
+    assert "reused" not in project.run(*REUSE).parseoutcomes()
+
+
+READING = """
+class DoubleCases(doubles.DoubleCases):
+    def load(self, request):
+        request.source.read_bytes()
+        named = request.source.with_suffix(".names").read_text().split()
+        cases = [case for case in super().load(request) if case.name in named]
+        return [Case(name=one.name, function=one.name, read=self.read) for one in cases]
+
+    def read(self):
+        return Path("suites/values").read_text() and CaseData()
+"""
+
+
+@pytest.mark.slow
+def test_files_that_a_kind_reads_and_does_not_declare_count(project: Project) -> None:
+    project.doubles(a="f: pass\ng: fail")
+    names = "from pathlib import Path\nimport doubles\nfrom retarget.extension import Case, CaseData, hookimpl\n"
+    classes = {"compiler": "doubles.DoubleCompiler", "driver": "doubles.DoubleDriver", "cases": "DoubleCases"}
+    project.write({"reading.py": names + READING + hooks(**classes)})
+    project.write({"suites/a.names": "f", "suites/values": "1"})
+    reuse = ("--retarget-extension", "reading", "--retarget-reuse-results")
+    project.run(*reuse).assert_outcomes(passed=2)
+    assert project.run(*reuse).parseoutcomes()["reused"] == 1
+    project.write({"suites/values": "2"})
+    assert "reused" not in project.run(*reuse).parseoutcomes()
+    assert project.run(*reuse).parseoutcomes()["reused"] == 1
+    project.write({"suites/a.names": "f g"})
+    project.run(*reuse).assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.slow

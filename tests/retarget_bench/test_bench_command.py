@@ -13,9 +13,9 @@ from retarget.results.record import CompileRecord, TimesRecord
 pytestmark = pytest.mark.usefixtures("cwd")
 
 
-def write(place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True) -> None:
+def write(place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True, host: str = "h") -> None:
     """Write results of a session in which each target's calls take `scale` ms."""
-    start = new_session(selected=1, digest="", host="h")
+    start = new_session(selected=1, digest="", host=host)
     with ResultsWriter(Path(place), start) as writer:
         for name, factor in scale.items():
             samples = tuple(factor * (0.001 + 1e-6 * (number % 7)) for number in range(40))
@@ -71,6 +71,25 @@ def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     assert (row["target"], row["metric"], row["case"], row["finding"]) == ("s.toml::s::same", "latency", "f", "same")
 
 
+def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0}, host="faster")
+    assert compare() == 0
+    said = "another machine: 2 measurements on h → faster: may differ for that"
+    assert [line for line in capsys.readouterr().out.splitlines() if "machine" in line] == [said]
+    assert compare("--format", "json") == 0
+    rows = json.loads(capsys.readouterr().out)["measurements"]
+    assert {row["metric"]: row["machines"] for row in rows} == {
+        "latency": ["h", "faster"],
+        "first-call": ["h", "faster"],
+        "artifact-size": None,
+        "dispatches": None,
+    }
+    write("before", scale={"same": 1.0}, host="faster")  # both were measured there now, and one of them here
+    assert compare() == 0
+    assert "on h and faster → faster" in capsys.readouterr().out
+
+
 def test_a_run_that_was_measured_before_alone_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"same": 1.0, "old": 1.0})
     write("after", scale={"same": 1.0, "new": 1.0})
@@ -91,6 +110,17 @@ def test_what_fails_in_the_last_session_is_not_measured_any_more(
         writer.end(1)
     assert compare("--format", "json") == 1
     assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
+
+
+def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0})
+    start = new_session(selected=1, digest="")
+    with ResultsWriter(Path("after"), start) as writer:
+        writer.write(TargetRecord(nodeid="s.toml::s::c", outcome=Outcome.FAILED, session=start.session))
+        writer.end(1)
+    assert compare("--format", "json") == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
 
 
 def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:

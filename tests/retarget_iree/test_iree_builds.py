@@ -100,15 +100,13 @@ def test_what_is_missing_is_said_with_where_it_was_looked_for(tmp_path: Path) ->
     with pytest.raises(UnavailableError) as caught:
         compiler_at(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path} has no IREE compiler: it is not there; looked for a package in ., lib/python*/site-packages and "
+        f"{tmp_path} has no IREE compiler; looked for a package in ., lib/python*/site-packages and "
         "compiler/bindings/python, for libIREECompiler.so and iree-compile in tools, bin, lib and ."
     )
     filled(tmp_path, "iree/compiler/version.py")
     with pytest.raises(UnavailableError, match=r"iree/compiler has neither libIREECompiler\.so nor iree-compile; "):
         compiler_at(tmp_path)
-    with pytest.raises(
-        UnavailableError, match=r"has no IREE runtime: it is not there; .* for iree-run-module in tools"
-    ):
+    with pytest.raises(UnavailableError, match=r"has no IREE runtime; .* for iree-run-module in tools"):
         runtime_at(tmp_path)
 
 

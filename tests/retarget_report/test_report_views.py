@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results import DeviceRecord, Outcome, TargetRecord, read_results
+from retarget.results import CaseRecord, DeviceRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord, RunRecord
 from retarget_report.command import write_site
@@ -206,6 +206,19 @@ def test_a_planned_target_that_the_run_before_had_and_this_one_lacks_is_no_longe
     page = show(tmp_path / "site", "#history")
     assert summaries(page) == ["1 no longer run | 50 % of 2"]
     assert "no result; the last verdict 1 run ago" in page.locator(".content").inner_text()
+
+
+def test_a_case_that_fails_newly_in_an_expected_failure_is_newly_broken(show: Open, tmp_path: Path) -> None:
+    for number, failing in enumerate(("f", "fg")):
+        cases = [CaseRecord(name=name, outcome=Outcome.XFAILED if name in failing else Outcome.PASSED) for name in "fg"]
+        known = failed("add", runtime="r", outcome=Outcome.XFAILED, cases=tuple(cases))
+        write_results(tmp_path / f"{number}", [known], started=NOW + number * DAY)
+        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+    write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
+    page = show(tmp_path / "site", "#history")
+    assert summaries(page) == ["1 newly broken | 100 % of 1"]
+    how = "xfailed at compare: values differ in f"
+    assert page.locator(".card[open] li").inner_text() == f"add_llvm-cpu_r {how} → {how}, g"
 
 
 def test_the_panel_of_a_target_has_its_history(show: Open, site: Path) -> None:

@@ -226,6 +226,16 @@ class SessionResults(Struct, frozen=True, kw_only=True):
         return self.end is not None and self.end.records == len(self.records)
 
     @property
+    def is_benchmark(self) -> bool:
+        """Whether something was measured."""
+        return any(
+            record.goldens
+            or (record.compile is not None and record.compile.dispatches is not None)
+            or any(case.times is not None for case in record.cases)
+            for record in self.records
+        )
+
+    @property
     def lacking(self) -> int:
         """How many of the targets that were to run have no result."""
         return max(self.start.selected - len(self.latest), 0)
@@ -390,25 +400,46 @@ def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int
     raise RetargetError(msg)
 
 
+_Place = tuple[str, ...]
+"""The models of the devices that a target ran on, or was compiled for. Of a failure that has none it is that of the
+others with its runtime config in its session, or the host."""
+
+_GOLDEN = "golden"
+"""The end of a place where a golden rule was broken, which only a benchmark mends."""
+
+
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
     it, and to all of its cases. A failure is mended on the devices on which it was: not by a pass on others, nor by a
-    session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it."""
-    found: dict[str, dict[tuple[str, ...], list[TargetRecord]]] = {}
+    session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it. A
+    broken golden rule is mended in a benchmark."""
+    found: dict[str, dict[_Place, list[TargetRecord]]] = {}
     for session in sessions:
-        for one, said in session.by_target.items():
-            standing, last = found.setdefault(one, {}), said[-1]
+        here, is_benchmark = (f"the host {session.start.host}",), session.is_benchmark
+        results = session.by_target
+        known: dict[str, set[_Place]] = {}
+        for *_, last in results.values():
+            known.setdefault(last.runtime, set()).update(filter(None, [_place(last)]))
+        for one, said in results.items():
+            standing, last = found.get(one, {}), said[-1]
             left_out = last.outcome.is_incomplete or (_is_left_out(last) and any(map(_has_failed, standing.values())))
             if standing and left_out:
                 continue
-            devices = last.devices or (last.compile.devices if last.compile is not None else ())
-            place = tuple(f"{device.driver} {device.name}" for device in devices)
-            if not place and not last.outcome.is_bad:
-                standing.clear()
-            standing.pop((), None)
-            standing.pop(place, None)
-            standing[place] = said
+            place = _place(last)
+            is_everywhere = not place and not last.outcome.is_bad
+            if not place and not is_everywhere and last.runtime:
+                place = next(iter(places)) if len(places := known[last.runtime]) == 1 else here
+            same = {(), here, place, _place(last, with_hosts=False)}  # older results have no hosts of devices
+            same = {*standing} if is_everywhere else same | {(*one, _GOLDEN) for one in same}
+            gone = {one for one in same if is_benchmark or one[-1:] != (_GOLDEN,)}
+            found[one] = {where: own for where, own in standing.items() if where not in gone}
+            found[one][(*place, _GOLDEN) if last.breaks_golden else place] = said
     return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
+
+
+def _place(record: TargetRecord, *, with_hosts: bool = True) -> _Place:
+    devices = record.devices or (record.compile.devices if record.compile is not None else ())
+    return tuple(f"{one.driver} {one.name} {one.host if with_hosts else ''}" for one in devices)
 
 
 def _has_failed(records: Sequence[TargetRecord]) -> bool:

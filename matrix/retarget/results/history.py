@@ -12,6 +12,7 @@ The history of one target: since when it is as it is, what changed, and how ofte
 
 from __future__ import annotations
 
+import calendar
 import gzip
 import hashlib
 import io
@@ -41,6 +42,12 @@ HISTORY_SUFFIX = ".history.json.gz"
 
 _LARGEST, _RATIO = 64 * 1024**2, 100
 """Bytes that a file may have unpacked, and how many more for each of its own: those of real runs become 30."""
+
+
+_WHEN = "%Y%m%dT%H%M%SZ"
+_LONGEST_RUN = 86400.0
+"""Seconds from the start of a run to that of its last session: so much earlier a file may begin that has all of
+another one's sessions."""
 
 
 class HistoryRun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -132,10 +139,10 @@ class History(Struct, frozen=True, kw_only=True):
             msg = f"{place}: found no history, expected files {'*' + HISTORY_SUFFIX!r}; {next_step}"
             raise RetargetError(msg)
         if not now:
-            return unpack(_read(folder, names[-last:]))
+            return unpack(_read(folder, _recent(names, last)), last=last)
         run, content = pack(now)
         until = [name for name in names if name.partition("-")[0] <= run.name.partition("-")[0]]
-        return unpack([*_read(folder, until[-last:]), (run.name, "", content)])
+        return unpack([*_read(folder, _recent(until, last)), (run.name, "", content)], last=last and last + 1)
 
     def timeline(self, target: str) -> Timeline | None:
         """Return one target's; None where no run has it."""
@@ -166,7 +173,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     starts = [one.start for one in sessions]
     sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
     found = results_of(sessions)
-    states = {name: State.of(record) for name, record in sorted(found.items())}
+    states = {name: State.by_case(record) for name, record in sorted(found.items())}
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}
     times = [one.started for one in starts]
@@ -191,7 +198,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
             metrics=_metrics([found[name] for name in states]) or msgspec.UNSET,
         )
     )
-    when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(run.started))
+    when = time.strftime(_WHEN, time.gmtime(run.started))
     name = f"{when}-{hashlib.sha256(content).hexdigest()[:16]}"
     return msgspec.structs.replace(run, name=name), gzip.compress(content, compresslevel=6, mtime=0)
 
@@ -214,8 +221,9 @@ def _milliseconds(record: TargetRecord) -> int:
     return max(round(seconds * 1000), 1) if seconds > 0 else 0
 
 
-def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
-    """Return the history that files make: (name, where for people, content) each, in any order.
+def unpack(files: Iterable[tuple[str, str, bytes | str]], *, last: int = 0) -> History:
+    """Return the history that files make: (name, where for people, content) each, in any order; the `last` runs, 0 for
+    all.
 
     A content that is a text says why the file cannot be read. It, a damaged file and one of another version are left
     out and named in `damaged`. A run all of whose sessions are in a larger run counts as part of that.
@@ -240,7 +248,7 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]]) -> History:
         of_metrics = (file.metrics or {}).items()
         metrics = {metric: {file.ids[place]: value for place, value in values} for metric, values in of_metrics}
         read.append((msgspec.structs.replace(file.run, name=name), cells, milliseconds, metrics))
-    kept = _without_parts(read)
+    kept = _without_parts(read)[-last:]
     for _, cells, milliseconds, _ in kept:
         cells.extend(_zeros(len(numbers) - len(cells)))
         milliseconds.extend(_zeros(len(numbers) - len(milliseconds)))
@@ -354,6 +362,17 @@ def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[HistoryRun,
         msg = f"cannot write the history {place}: {_why(error)}; give a folder that you may write with --to"
         raise RetargetError(msg) from error
     return run, True
+
+
+def _recent(names: Sequence[str], last: int) -> Sequence[str]:
+    """Return the names, sorted, of the files that the `last` runs are in: a run may be in several, with fewer of its
+    sessions in some."""
+    try:
+        first = calendar.timegm(time.strptime(names[-last:][0].partition("-")[0], _WHEN))
+    except (IndexError, ValueError):
+        return names
+    since = time.strftime(_WHEN, time.gmtime(first - _LONGEST_RUN)) if last else ""
+    return [name for name in names if name >= since]
 
 
 def _read(folder: _Local | _Remote, names: Sequence[str]) -> Iterator[tuple[str, str, bytes | str]]:

@@ -103,7 +103,7 @@ def baseline_of(
     Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
     """
     found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
-    for session in filter(_is_benchmark, sessions):
+    for session in (one for one in sessions if one.is_benchmark):
         for target, record in session.latest.items():
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
@@ -117,12 +117,3 @@ def baseline_of(
             if not last or seen[machine] <= last:
                 kept.setdefault(key, []).insert(0, (machine, one))
     return kept
-
-
-def _is_benchmark(session: SessionResults) -> bool:
-    return any(
-        record.goldens
-        or (record.compile is not None and record.compile.dispatches is not None)
-        or any(case.times is not None for case in record.cases)
-        for record in session.records
-    )

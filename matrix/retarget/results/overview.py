@@ -62,11 +62,13 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
 
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
+    `cases` are those that failed, of a target with several; empty where nothing asked for them.
     """
 
     outcome: Outcome
     stage: str = ""
     signature: str = ""
+    cases: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -85,7 +87,12 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
-        return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
+        cases = f" in {listed(self.cases)}" if self.cases else ""
+        return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}{cases}"
+
+    def fails_beyond(self, other: State) -> bool:
+        """Whether a case fails that did not, of a target that failed in others."""
+        return bool(other.cases) and not {*self.cases} <= {*other.cases}
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
@@ -104,12 +111,20 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         stage = seen.stage if seen is not None else record.stage
         return cls(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
 
+    @classmethod
+    def by_case(cls, record: TargetRecord) -> State:
+        """The same, with the cases that failed, but for those that do by chance."""
+        state, bad = cls.of(record), {Outcome.FAILED, Outcome.XFAILED}
+        several = len(record.cases) > 1 and state.outcome in bad
+        failing = (one.name for one in record.cases if several and one.outcome in bad)
+        return msgspec.structs.replace(state, cases=tuple(failing))
+
 
 class Change(StrEnum):
     """How a target's result differs from an earlier one."""
 
     BROKEN = "newly broken"
-    """It fails, and did not before."""
+    """It fails, and did not before, or fails in further cases."""
     STOPPED = "no longer run"
     """It was as expected or failed, and is skipped, blocked, not run or run in part now."""
     GONE = "gone"
@@ -131,9 +146,9 @@ def change_of(before: State | None, after: State | None) -> Change | None:
     if after is None:
         return Change.GONE
     if after.is_bad:
-        return Change.OTHER if before.is_bad else Change.BROKEN
+        return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
     if after.is_good:
-        return Change.MENDED if before.is_bad else Change.OTHER
+        return Change.MENDED if before.is_bad else Change.BROKEN if after.fails_beyond(before) else Change.OTHER
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 
@@ -162,11 +177,22 @@ def is_unexplained(record: TargetRecord, results: Mapping[str, TargetRecord]) ->
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:
-    """Yield which cases of a target are worse than before: the target may have failed then, in another case."""
+    """Yield which cases of a target are worse than before: the target may have failed then, in another case. One that
+    passed and fails as the same rules excuse is worse: they were there for others."""
     was, now = ({one.name: _state_of_case(one) for one in record.cases} for record in (before, after))
     known = dict.fromkeys((*was, *now)) if was and now else {}
     names = [name for name in known if name not in after.unselected_cases]
-    yield from filter(is_worse, differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names))
+    digests = {(one.outcome, one.case_digest, *(device.name for device in one.devices)) for one in (before, after)}
+    has_same_rules = len(digests) == 1 and before.outcome is Outcome.XFAILED and bool(before.case_digest)
+    for one in differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names):
+        if has_same_rules and (_outcome(one.before), _outcome(one.after)) == (Outcome.PASSED, Outcome.XFAILED):
+            yield one._replace(change=Change.BROKEN)
+        elif is_worse(one):
+            yield one
+
+
+def _outcome(state: State | None) -> Outcome | None:
+    return state.outcome if state is not None else None
 
 
 def _state_of_case(case: CaseRecord) -> State:

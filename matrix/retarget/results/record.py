@@ -201,9 +201,13 @@ class ReusedRecord(_Record, frozen=True, kw_only=True):
         return f"{datetime.fromtimestamp(self.ended, UTC):%Y-%m-%dT%H:%M:%SZ} on {self.host}"
 
 
+_DIGITS = 12
+"""Of a kind of CPU."""
+
+
 class DeviceRecord(_Record, frozen=True, kw_only=True):
     """A device that a target ran on or was compiled for, as `retarget.model.outcomes.DeviceInfo` has it; `memory` in
-    bytes, 0: unknown."""
+    bytes, 0: unknown. `host`, the kind of CPU, is there for a device on the host's cores alone."""
 
     driver: str
     uri: str
@@ -216,18 +220,20 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
     vendor: str = ""
     driver_name: str = ""
     type: str = ""
+    host: str = ""
 
     @classmethod
     def of(cls, info: DeviceInfo) -> DeviceRecord:
         """Return the record of a device."""
-        alike = {name: getattr(info, name) for name in cls.__struct_fields__ if name != "memory"}
+        alike = {name: getattr(info, name) for name in cls.__struct_fields__ if name not in {"memory", "host"}}
         memory = dict(info.features).get("memory")
-        return cls(**alike, memory=memory if isinstance(memory, int) else 0)
+        host = info.host[:_DIGITS] if info.physical_id == "cpu" else ""
+        return cls(**alike, memory=memory if isinstance(memory, int) else 0, host=host)
 
     @property
     def traits(self) -> DeviceTraits:
         """The traits that rules can match."""
-        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "memory"}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name not in {"memory", "host"}}
         return DeviceInfo(ordinal=0, **fields).traits
 
 
@@ -336,6 +342,11 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         why, nor the results are too old to say it."""
         left = [one.name for one in self.cases if one.outcome is Outcome.NOT_RUN and one.excused is False]
         return tuple(dict.fromkeys((*self.unselected_cases, *(left if self.result is not Result.FAILED else ()))))
+
+    @property
+    def breaks_golden(self) -> bool:
+        """Whether it failed for a golden rule: what measures nothing says nothing of that."""
+        return self.outcome.is_bad and any(one.verdict == "broken" for one in self.goldens)
 
     def machine(self, host: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, and the devices."""

@@ -45,6 +45,7 @@ class RuleUpdate:
         self._seen: dict[tuple[Key, Devices], Observation | None] = {}
         self._compiled: dict[tuple[Key, Devices], Observation | None] = {}
         self._cases: dict[tuple[Key, Devices], CasesSeen] = {}
+        self._alike: dict[tuple[Key, Devices], dict[_Ids, tuple[Observation | None, CasesSeen | None]]] = {}
         self._reported: set[Key] = set()
         self.files: set[Path] = set()
         self.left_over = False
@@ -62,10 +63,13 @@ class RuleUpdate:
         if record.runtime and record.stage == Stage.COMPILE:
             self._compiled[compiled] = seen
             return
-        place = key, _devices(record.devices) if record.runtime else compiled_for
+        devices = record.devices if record.runtime or record.compile is None else record.compile.devices
+        place = key, _devices(devices)
         self._seen[place] = seen
         self._cases.pop(place, None)
         self._keep_cases(place, record)
+        ids = tuple(" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
+        self._alike.setdefault(place, {})[ids] = seen, self._cases.get(place)
         if record.runtime:
             self._compiled.setdefault(compiled, None)
 
@@ -89,7 +93,8 @@ class RuleUpdate:
             msg = "\n".join([*unknown, "expectations: nothing was written, because without these nothing is known"])
             raise RetargetError(msg)
         everything = [expanded(suite, registry) for suite in suites]
-        seen = {**self._compiled, **self._seen}
+        differing = {place for place, found in self._alike.items() if _differ(found.values())}
+        seen = {place: way for place, way in {**self._compiled, **self._seen}.items() if place not in differing}
         placed, names = on_devices(everything, seen)
         update = plan_update(
             placed,
@@ -107,12 +112,15 @@ class RuleUpdate:
         if update.left:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             yield f"expectations: left to you, as flaky, intermittent or past their date: {which}", "yellow"
+        for (_, name), traits in sorted(differing, key=str):
+            ids = " and ".join(" ".join(one) for one in self._alike[(_, name), traits])
+            yield f"expectations: left to you, as no rule tells {ids} apart, whose results differ: {name}", "yellow"
         yield from ((_kept_text(kept, in_full=in_full), "yellow") for kept in update.kept)
         now = served_suites(self.files, registry) if files else suites  # rules went, others are on other lines
         rules = {rule.origin: rule for suite in now for rule in suite.expectations}.values()
         expired = expired_diagnostics(rules)
         yield from ((str(diagnostic), "red") for diagnostic in expired)
-        self.left_over = bool(update.left or expired)
+        self.left_over = bool(update.left or differing or expired)
 
     def _doubt(self, folder: Path, suites: Iterable[SuiteTargets]) -> str:
         """Why it is unknown here that something the rules of a folder name is gone; empty if it is known."""
@@ -123,8 +131,22 @@ class RuleUpdate:
         return Checkout(folder).incomplete(module.path for one in served for module in one.suite.modules)
 
 
+_Ids = tuple[str, ...]
+"""The physical ids of a target's devices."""
+
+
 def _devices(records: Iterable[DeviceRecord]) -> Devices:
     return tuple(record.traits for record in records)
+
+
+def _differ(found: Iterable[tuple[Observation | None, CasesSeen | None]]) -> bool:
+    """Whether devices of the same traits gave different results, for the whole target or for a case that both ran."""
+    first, *others = found
+    return any(
+        seen != first[0]
+        or (cases and first[1] and any(cases.seen.get(name, way) != way for name, way in first[1].seen.items()))
+        for seen, cases in others
+    )
 
 
 def _kept_text(kept: Kept, *, in_full: bool) -> str:

@@ -26,7 +26,7 @@ import platform
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
@@ -71,6 +71,8 @@ class Recorder:
         self._known = {_top(name) for name in [*sys.modules]}
         self._imported: set[str] = set()
         self.is_watching = False
+        self._declared: tuple[str, ...] | None = None
+        self._has_watched = False
         self._states: dict[tuple[str, str], str] = {}
         self._written: set[str] = set()
         self._noting = threading.local()
@@ -88,7 +90,7 @@ class Recorder:
                 setattr(owner, name, _noting(plain, sort, at))
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
-            self.is_watching = True
+            self.is_watching = self._has_watched = True
             try:
                 yield
             finally:
@@ -97,10 +99,33 @@ class Recorder:
                 sys.dont_write_bytecode = bytecode
                 self._imported |= sys.modules.keys() - before
 
+    @contextmanager
+    def opening(self, declared: Iterable[Path]) -> Iterator[None]:
+        """Record the files that are opened to be read meanwhile, but for those `declared` and those below them."""
+        _install_hook()
+        self._declared = tuple(map(_place, declared))
+        try:
+            yield
+        finally:
+            self._declared = None
+
+    def note_opened(self, path: Any, flags: int) -> None:
+        """Record a file that is opened, where no more than that is recorded."""
+        if (declared := self._declared) is None or flags & (os.O_WRONLY | os.O_RDWR):
+            return
+        place = _place(path)
+        is_declared = any(place == one or place.startswith(f"{one}{os.sep}") for one in declared)
+        if not is_declared and os.path.isfile(place):  # noqa: PTH113
+            self.note("path", path)
+
     @classmethod
     def heard(cls, event: str, arguments: tuple[Any, ...]) -> None:
         """Record an audit event, before what it announces is done."""
-        if (recorder := cls.current) is None or not recorder.is_watching:
+        if (recorder := cls.current) is None:
+            return
+        if not recorder.is_watching:
+            if event == "open" and sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001
+                recorder.note_opened(arguments[0], arguments[2])
             return
         if event == "open":
             path, _, flags = arguments
@@ -142,7 +167,7 @@ class Recorder:
         suite may have modules of the same names."""
         if not self._states:
             return
-        for name, module in [*sys.modules.items()]:
+        for name, module in [*sys.modules.items()] if self._has_watched else ():
             for file in _files_of(module):
                 if name in self._imported:
                     self.note("path", file)
@@ -173,6 +198,12 @@ def recording() -> Iterator[Recorder]:
         Recorder.current = None
         recorder.end()
         sys.path[:] = path
+
+
+def opened(declared: Iterable[Path]) -> AbstractContextManager[None]:
+    """Record, where a worker records, the files that are read meanwhile, but for those `declared`: for code whose own
+    text is known, and that may read what nobody declares."""
+    return nullcontext() if Recorder.current is None else Recorder.current.opening(declared)
 
 
 def watched() -> AbstractContextManager[None]:

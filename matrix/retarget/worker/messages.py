@@ -9,26 +9,31 @@ The request to a case loader about the module of a run, and the meaning of its a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum, auto
+from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.extension import (
     ArtifactRequest,
     Case,
+    CaseData,
     CaseLoader,
     CaseRequest,
     CheckedCase,
     CompileRequest,
     Resolved,
     Tolerance,
+    overrides,
 )
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
+from retarget.support.dependencies import opened
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -335,6 +340,22 @@ def case_request(target: CompileTarget) -> CaseRequest:
         folder=target.folder,
         compiler=target.compiler.name,
     )
+
+
+def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
+    """Return a module's cases. What else they read than its data is recorded, where their kind neither declares it nor
+    makes it."""
+    if overrides(loader, "data_files") or overrides(loader, "make"):
+        return tuple(loader.load(request))
+    declared = (request.source, *request.data)
+
+    def recorded(read: Callable[[], CaseData]) -> CaseData:
+        with opened(declared):
+            return read()
+
+    with opened(declared):
+        cases = tuple(loader.load(request))
+    return tuple(replace(case, read=partial(recorded, case.read)) if case.read else case for case in cases)
 
 
 def check_artifact(checker: CaseLoader, target: CompileTarget, artifact: bytes) -> tuple[CheckedCase, ...]:

@@ -189,11 +189,16 @@ def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     """Yield that no target was held against its line: checks of drivers alone judge no target."""
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     known = [(one, one.line, one.rung) for one in targets if one.line is not None and one.rung is not None]
-    if not any(one.is_tried or line.rung <= rung for one, line, rung in known):  # what is only compiled may be as far
+    is_new = not any(one.line for one in states)  # that there is no ladder yet is said by itself
+    if any(one.is_tried or line.rung <= rung for one, line, rung in known):  # what is only compiled may be as far
+        return
+    if not is_new or not any(one.is_tried for one in targets):
         reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
-        expected = f"expected results of {counted(len(targets), 'target')} that it has lines of"
-        yield f"found no target that was tried and is in the ladder, {expected}{why}"
+        lined = [one for one in targets if one.line is not None]
+        of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(targets), "target")
+        where = "" if is_new else " and is in the ladder"
+        yield f"found no target that was tried{where}, expected results of {of}{why}"
 
 
 def _lower(found: Sequence[_Moved], name: str, ladder: str) -> Iterator[str]:

@@ -218,8 +218,8 @@ def states(
     returns; where one of the two is not known, it is not compared, nor are keys of compiles on another machine than
     `host`: they cover its CPU. Nor does one count since whose run a file below `root` was edited that the references of
     its cases opened; what is not there is looked for only on the machine that ran it. Sessions count from the last such
-    back, as long as it was the same build of compiler and runtime. Over them the lowest rung counts; `stable` of them
-    that all match make it stable, those apart in which it was unchanged (`--retarget-changed`).
+    on each device back, as long as it was the same build of compiler and runtime. Over them the lowest rung counts;
+    `stable` of them that all match make it stable, those apart in which it was unchanged (`--retarget-changed`).
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [session.by_target for session in sessions]
@@ -272,6 +272,11 @@ class _Try(Struct, frozen=True):
     compiled: TargetRecord | None
     verdict: Outcome
     only_compiled: bool = False
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The models of its devices."""
+        return tuple(f"{one.driver} {one.name} {one.host}" for one in self.record.devices)
 
     def is_of_build(self, other: _Try) -> bool:
         """Whether both are of the same artifact and runtime, as far as they say."""
@@ -330,7 +335,8 @@ def _state(
             reason=target.missing or why or reason,
         )
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
-    tries = [one for one in tries if one.is_of_build(tries[-1])]
+    last_on = {one.devices: one for one in tries}
+    tries = [one for one in tries if one.is_of_build(last_on[one.devices] if one.devices else tries[-1])]
     lowest = min(reversed(tries), key=lambda one: one.rung)
     rung, record = lowest.rung, lowest.record
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:

@@ -113,7 +113,9 @@
 
   function changeOf(cells, before, after) {
     const {states, changes} = past(), old = states[cells[before]], now = states[cells[after]];
-    return old.settled === now.settled ? "" : changes[old.sort]?.[now.sort] || "";
+    if (old.settled === now.settled) return "";
+    const further = old.cases.length > 0 && now.cases.some(one => !old.cases.includes(one));
+    return further && now.sort === old.sort ? "newly broken" : changes[old.sort]?.[now.sort] || "";
   }
 
   function regressions(targets) {

@@ -27,13 +27,14 @@ _SORTS = {
 class Kind(Struct, frozen=True, kw_only=True):
     """A state that occurs. Two states are one where their `settled` are equal; `sort` is one of `_SORTS`, or `killed`.
 
-    `look` is the page's state, empty for none, `text` what happened, for people.
+    `look` is the page's state, empty for none, `text` what happened, for people, `cases` those that failed.
     """
 
     look: str
     sort: str
     settled: int
     text: str
+    cases: Sequence[str] = ()
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
@@ -104,7 +105,7 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
     sort = "good" if state.is_good else "bad" if state.is_bad else "none"
     if state.outcome is Outcome.NOT_RUN:
         sort = "killed"
-    return Kind(look=STATES[state.outcome], sort=sort, settled=number, text=str(state))
+    return Kind(look=STATES[state.outcome], sort=sort, settled=number, text=str(state), cases=state.cases)
 
 
 def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:

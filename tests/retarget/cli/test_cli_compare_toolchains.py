@@ -272,7 +272,9 @@ def test_what_only_the_first_toolchain_can_do_is_no_success(
     assert said in capsys.readouterr().out
 
 
-def test_runs_of_which_none_was_compared_are_no_success_whatever_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_which_none_was_compared_are_no_success_whatever_compiles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     class WithoutDriver(InProcess):
         def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
             if target.compile.module.name == "same":
@@ -284,8 +286,22 @@ def test_runs_of_which_none_was_compared_are_no_success_whatever_compiles(monkey
     none = SimpleNamespace(of=lambda *_: ((), ""), close=lambda: None)
     monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: none)
     assert compared("--toolchains", "environment,new", "-k", "same") == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "no run was compared: exit status 1"
     assert compared("--toolchains", "environment,new", "-k", "same", "-m", "compile") == 0
     assert compared("--toolchains", "environment,new", "-k", "same or values") == 0
+    assert "exit status" not in capsys.readouterr().out
+
+
+def test_a_case_that_the_second_toolchain_no_longer_has_is_a_regression(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], engine: type[InProcess]
+) -> None:
+    def with_cases(self: InProcess, target: RunTarget, artifact: Artifact, **_: object) -> RunOutcome:
+        names = "f" if target.runtime.toolchain is not None else "fg"
+        return RunOutcome(devices=(), cases=tuple(CaseOutcome(name=name, seconds=0.0) for name in names))
+
+    monkeypatch.setattr(engine, "run", with_cases)
+    assert compared("--toolchains", "environment,new", "-k", "same") == 1
+    assert "regressed (1):\n  toys::same_tiny_flat  passed → passed (g)\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow

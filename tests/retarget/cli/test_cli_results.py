@@ -12,7 +12,7 @@ import pytest
 from retarget.cli import main
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -157,9 +157,10 @@ def test_show_names_sessions_that_did_not_end_and_counts_what_did_not_run(
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:2]) + lines[2][:9])
     status, out, _ = run("show", "a.jsonl")
     assert (status, out.splitlines()[0]) == (1, "1 target of 1 session: 1 passed, 2 without a result")
-    assert out.splitlines()[-1] == (
-        "incomplete: session a of the leg gpu in a.jsonl: it was killed, or still runs; 2 of 3 targets have no result"
-    )
+    assert out.splitlines()[-2:] == [
+        "incomplete: session a of the leg gpu in a.jsonl: it was killed, or still runs; 2 of 3 targets have no result",
+        "  run it again, then remove its file: pytest",
+    ]
     (tmp_path / "a.jsonl").write_bytes(b"".join([lines[0], *lines[2:]]))
     assert "in a.jsonl: lines of it are lost; 1 of 3 targets have no result" in run("show", "a.jsonl")[1]
 
@@ -173,15 +174,17 @@ def test_show_says_that_a_later_session_counts(run: Run, write: Write) -> None:
 
 
 def test_show_tells_that_a_session_failed_although_no_target_did(run: Run, write: Write) -> None:
-    write("a", passed("t"), status=1)
+    asked = {"arguments": ("s", "-m", "not gpu"), "cwd": "sub folder"}
+    write("a", passed("t"), status=1, **asked)
     status, out, _ = run("show", ".")
     assert status == 1
-    assert out.splitlines()[-1] == (
-        "failed: session a in a.jsonl: it ended with pytest's exit status 1, although no target failed"
-    )
-    write("b", passed("u"))
+    assert out.splitlines()[-2:] == [
+        "failed: session a in a.jsonl: it ended with pytest's exit status 1, although no target failed",
+        "  it counts until a later one ends well: pytest s -m 'not gpu' in 'sub folder'",
+    ]
+    write("b", passed("u"), **asked)
     assert run("show", ".")[0] == 1
-    write("c", passed("t"))
+    write("c", passed("t"), **asked)
     status, out, _ = run("show", ".")
     assert (status, "although" in out) == (0, False)
     write("d", status=5)
@@ -193,11 +196,51 @@ def test_show_tells_that_more_failed_than_a_target_that_a_later_session_mends(ru
     write("b", passed("t"))
     status, out, _ = run("show", ".")
     assert status == 1
-    assert out.splitlines()[-1] == (
+    assert out.splitlines()[-2] == (
         "failed: session a in a.jsonl: it ended with pytest's exit status 1, not for its targets alone"
     )
     write("c", passed("u"))
     assert run("show", ".")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("digest", "card", "status"), [("d", "A", 1), ("e", "A", 0), ("d", "B", 0)], ids=["same", "rules", "device"]
+)
+def test_a_case_that_an_old_rule_excuses_newly_is_newly_broken(
+    run: Run, write: Write, digest: str, card: str, status: int
+) -> None:
+    for name, failing, of, on in (("a", "f", "d", "A"), ("b", "fg", digest, card)):
+        cases = [CaseRecord(name=one, outcome=Outcome.XFAILED if one in failing else Outcome.PASSED) for one in "fg"]
+        devices = (DeviceRecord(driver="d", uri="d://", name=on, physical_id="p"),)
+        write(name, failed("t", outcome=Outcome.XFAILED, cases=tuple(cases), case_digest=of, devices=devices))
+    found, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (found, "newly broken: 1\n  t [g]\n    passed → xfailed" in out) == (status, bool(status))
+
+
+def test_a_pass_on_another_device_is_not_said_to_mend(run: Run, write: Write) -> None:
+    one, other = (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p") for name in "AB")
+    write("a", failed("t", devices=(one,)))
+    write("b", passed("t", devices=(other,)))
+    write("c", passed("t", devices=(one,)))
+    said = ["changed otherwise: 1", "  t", "    failed at compare: values differ → passed: on another device"]
+    assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[:3] == said
+    assert run("diff", "a.jsonl", "c.jsonl")[1].splitlines()[0] == "newly mended: 1"
+
+
+def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
+    broken = GoldenRecord(rule="r", verdict="broken", text="")
+    write("a", failed("t", "golden rule broken", goldens=(broken,)))
+    write("b", passed("t"))
+    status, out, _ = run("diff", "a.jsonl", "b.jsonl")
+    assert (status, out.splitlines()[2]) == (
+        1,
+        "    failed at compare: golden rule broken → partial: it was not measured",
+    )
+    status, out, _ = run("show", ".")
+    said = "1 failure of earlier sessions still counted, such as t: no later session has it as expected in a benchmark"
+    assert (status, out.splitlines()[-1]) == (1, said)
+    write("b", passed("t", goldens=(GoldenRecord(rule="r", verdict="kept", text=""),)))
+    assert run("diff", "a.jsonl", "b.jsonl")[0] == 0
 
 
 def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: Write) -> None:

@@ -24,7 +24,7 @@ from retarget.results.history import (
     unpack,
 )
 from retarget.results.overview import Change, State, change_of
-from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
+from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TargetRecord, TimesRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -131,6 +131,19 @@ def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
         add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
     assert [run.sessions for run in History.read(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
     assert [run.sessions for run in History.read(str(tmp_path), last=1).runs] == [("s3",)]
+
+
+@pytest.mark.parametrize("others", [*"abcdefgh"])
+@pytest.mark.parametrize("part", [0, 1])
+def test_the_last_run_is_the_whole_one_where_a_part_of_it_was_added_before(
+    tmp_path: Path, others: str, part: int
+) -> None:
+    legs = [session(f"{others}0", passed("t0")), session(f"{others}1", failed("t1"), day=0.01)]
+    add_run([session("before", passed("t0"), day=-1)], str(tmp_path))
+    add_run(legs[part : part + 1], str(tmp_path))
+    whole, _ = add_run(legs, str(tmp_path))
+    assert History.read(str(tmp_path), last=1).runs == (whole,)
+    assert History.read(str(tmp_path), last=2).runs[1:] == (whole,)
 
 
 def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
@@ -396,3 +409,24 @@ def test_what_another_machine_added_is_read_whatever_the_file_system_keeps(monke
     ended.clear()
     History.read(url)
     assert ended == ["kept names"]
+
+
+def _in_cases(*failing: str, outcome: Outcome = Outcome.XFAILED) -> TargetRecord:
+    cases = [CaseRecord(name=name, outcome=outcome if name in failing else Outcome.PASSED) for name in "fgh"]
+    return failed("t", outcome=outcome, cases=tuple(cases))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.XFAILED, Outcome.FAILED])
+def test_a_case_that_fails_newly_in_a_target_that_failed_is_no_silence(outcome: Outcome) -> None:
+    of = [("f",), ("f",), ("f", "g"), ("g",)]
+    packed = [pack([session(f"s{day}", _in_cases(*some, outcome=outcome), day=day)]) for day, some in enumerate(of)]
+    history = unpack((run.name, run.name, content) for run, content in packed)
+    found = [changes_between(history, number, number + 1) for number in range(3)]
+    assert found == [{}, {"t": Change.BROKEN}, {"t": Change.OTHER}]
+    line = history.timeline("t")
+    assert line is not None
+    assert [str(state) for state in line.states[1:3]] == [
+        f"{outcome} at compare: values differ in f",
+        f"{outcome} at compare: values differ in f, g",
+    ]
+    assert line.since == 3

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 from retarget.cli import main
+from retarget.model.outcomes import DeviceInfo
 from retarget.results.files import (
     Attribution,
     ResultsWriter,
@@ -27,9 +29,9 @@ from retarget.results.files import (
 )
 from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids
-from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
-from sample_results import failed, passed, session
+from sample_results import compiled, failed, passed, session
 
 
 def start(**known: object) -> SessionStart:
@@ -297,6 +299,49 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
     records = [passed("t", outcome=outcome, devices=(device,) if device else ()) for device, outcome in seen]
     sessions = [session(str(number), record, day=number) for number, record in enumerate(records)]
     assert results_of(sessions)["t"].session == result
+
+
+@pytest.mark.parametrize(
+    ("others", "host", "device", "stands"),
+    [
+        ((), "other", _B, True),  # nothing tells where it was
+        ((), "here", _B, False),
+        ((_A,), "other", _B, True),
+        ((_A,), "other", _A, False),  # where the others of its runtime config ran
+        ((_A, _B), "other", _B, True),
+    ],
+)
+def test_a_failure_without_devices_is_not_mended_just_anywhere(
+    others: Sequence[DeviceRecord], host: str, device: DeviceRecord, stands: bool
+) -> None:
+    beside = [passed(f"u{number}", devices=(one,)) for number, one in enumerate(others)]
+    before = session("0", passed("t", outcome=Outcome.ERROR), *beside, host="here")
+    after = session("1", passed("t", devices=(device,)), host=host, day=1)
+    assert results_of([before, after])["t"].session == ("0" if stands else "1")
+
+
+@pytest.mark.parametrize(("now", "stands"), [("x86", False), ("arm", True)])
+def test_a_failure_on_the_cores_of_one_kind_of_cpu_stands_until_it_passes_on_that_kind(now: str, stands: bool) -> None:
+    info = DeviceInfo(driver="local-sync", uri="local-sync://", ordinal=0, name="host CPU", physical_id="cpu")
+    first, second, older = (DeviceRecord.of(dataclasses.replace(info, host=host)) for host in ("x86", now, ""))
+    after = session("1", passed("t", devices=(second,)), day=1)
+    assert results_of([session("0", failed("t", devices=(first,))), after])["t"].session == ("0" if stands else "1")
+    assert results_of([session("0", failed("t", devices=(older,))), after])["t"].session == "1"
+    card = DeviceRecord.of(dataclasses.replace(info, physical_id="gpu-1", host="x86"))
+    assert not card.host
+
+
+@pytest.mark.parametrize("make", [passed, compiled])
+def test_a_broken_golden_rule_is_mended_by_a_benchmark_alone(make: Callable[..., TargetRecord]) -> None:
+    broken, kept = (GoldenRecord(rule="r", verdict=verdict, text="") for verdict in ("broken", "kept"))
+    devices = {"devices": (_A,)} if make is passed else {}
+    before = session("0", make("t", outcome=Outcome.FAILED, goldens=(broken,), **devices))
+    plain = session("1", make("t", **devices), day=1)
+    assert results_of([before, plain])["t"].session == "0"
+    measured = session("2", make("t", goldens=(kept,), **devices), day=2)
+    assert results_of([before, plain, measured])["t"].session == "2"
+    other = session("2", make("t", **devices), make("u", goldens=(kept,)), day=2)  # the rule is gone
+    assert results_of([before, plain, other])["t"].session == "2"
 
 
 @pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, declarations, suite, target
+from declaration_texts import compiler, declarations, runtime, suite, target
 from msgspec.structs import replace
 from retarget.extension.registry import load_extensions
-from retarget.results.record import Outcome, Result, TargetRecord
+from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, TargetRecord
 from retarget.results.rule_update import RuleUpdate
 from sample_results import compiled, failed
 
@@ -61,3 +61,47 @@ def test_entries_that_match_nothing_stay_where_they_may_be_missing_and_are_named
         "'gone2', 'gone3', … (-vv shows all); this run left out 1 target of the suites there, so they may be missing "
         "rather than gone: remove by hand what is gone"
     )
+
+
+def on(card: str, record: TargetRecord) -> TargetRecord:
+    device = DeviceRecord(driver="vulkan", uri="vulkan://", name="GPU", physical_id=card)
+    return replace(record, compile=CompileRecord(key="k", devices=(device,)))
+
+
+def test_two_cards_of_one_model_that_differ_are_left_to_a_person() -> None:
+    broken, mended = failed("m", "no such op", "compile"), compiled("m", outcome=Outcome.PASSED)
+    rules = Path("expectations.toml")
+    update = RuleUpdate()
+    for record in (on("card-1", broken), on("card-2", mended)):
+        update.add(of_m(record))
+    assert list(update.write(load_extensions(), in_full=False)) == [
+        ("expectations: nothing to change, 0 failures as expected", ""),
+        ("expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc", "yellow"),
+    ]
+    assert update.left_over
+    assert not rules.exists()
+
+    lines(on("card-1", broken), on("card-2", broken))
+    written = rules.read_text()
+    lines(on("card-1", broken), on("card-2", mended))
+    assert rules.read_text() == written
+    lines(on("card-1", broken), on("card-2", mended), on("card-1", mended))  # the last of each card counts
+    assert rules.read_text() != written
+
+
+def test_two_cards_of_one_model_differ_where_other_cases_fail(cwd: Path) -> None:
+    tables = (compiler("cc"), runtime("r", "local-task"), target("all", "cc", ["r"]), suite("linalg", targets=["all"]))
+    (cwd / "suite.toml").write_text(declarations(*tables))
+    update = RuleUpdate()
+    for card, failing in (("card-1", "fg"), ("card-2", "f")):
+        cases = tuple(
+            CaseRecord(name=name, outcome=Outcome.FAILED, stage="compare", signature="x")
+            if name in failing
+            else CaseRecord(name=name, outcome=Outcome.PASSED)
+            for name in "fg"
+        )
+        device = DeviceRecord(driver="vulkan", uri="vulkan://", name="GPU", physical_id=card)
+        record = of_m(failed("m", "x", cases=cases, devices=(device,)))
+        update.add(replace(record, target="m_cc_r", runtime="r"))
+    said = [line for line, colour in update.write(load_extensions(), in_full=False) if colour == "yellow"]
+    assert said == ["expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc_r"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import dependencies
-from retarget.support.dependencies import _place, dependency_state, recording, watched
+from retarget.support.dependencies import _place, dependency_state, opened, recording, watched
 
 
 def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
@@ -164,3 +164,20 @@ def test_a_place_is_absolute_and_none_where_a_version_says_what_is_there(
 ) -> None:
     monkeypatch.setattr(Path, "cwd", lambda: Path("/w"))
     assert _place(path) == place
+
+
+def test_of_code_whose_text_is_known_the_files_that_nobody_declares_count_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("declared", "below/it", "other", "imported_here.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with recording() as recorder, opened([tmp_path / "declared", tmp_path / "below"]):
+        __import__("imported_here")
+        for name in ("declared", "below/it", "other"):
+            (tmp_path / name).read_text()
+        (tmp_path / "written").write_text("")
+        os.listdir(tmp_path)  # noqa: PTH208
+    monkeypatch.delitem(sys.modules, "imported_here")
+    assert [(sort, name) for sort, name, _ in recorder.dependencies] == [("path", str(tmp_path / "other"))]

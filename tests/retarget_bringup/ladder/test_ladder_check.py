@@ -50,6 +50,18 @@ def test_a_ladder_that_says_what_results_say_holds() -> None:
     assert checked(ladder(m="matches"), session(passes())) == Checked()
 
 
+def test_where_there_is_no_ladder_yet_no_lines_are_spoken_of() -> None:
+    of_two = {"targets": [target("m"), target("n")]}
+    none = "bringup/x.ladder: found no line of a target, expected the rungs that were reached"
+    tried = checked(ladder(), session(passes("m")), **of_two)
+    assert (tried.failures, tried.to_raise[0], tried.holds) == ((), none, False)
+    untried = checked(ladder(), session(), **of_two)
+    assert untried.failures[0] == "found no target that was tried, expected results of 2 targets: it has no result"
+    assert not untried.holds
+    one_lined = checked(ladder(m="matches"), session(), **of_two)
+    assert one_lined.failures[0] == f"{NOTHING}: it has no result"
+
+
 def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> None:
     both = [target("m"), target("n"), target("o")]
     results = session(

@@ -86,6 +86,16 @@ def test_another_build_of_compiler_or_runtime_counts_for_itself() -> None:
     assert state(*same, m="matches").rung is Rung.LOADS
 
 
+def test_what_fails_on_one_device_is_not_undone_on_another_with_another_driver() -> None:
+    one, other, newer = (
+        (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p", driver_version=version),)
+        for name, version in (("one", "1"), ("other", "2"), ("one", "3"))
+    )
+    both = [session(fails(devices=one), at=1), session(passes(devices=other), at=2)]
+    assert state(*both, m="matches").rung is Rung.LOADS
+    assert state(*both, session(passes(devices=newer), at=3), m="matches").rung is Rung.MATCHES
+
+
 def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
     found = state(session(passes(trial_digest="f" * 64)), m="matches")
     assert state(session(passes(trial_digest="")), of=target(digest="")).standing is Standing.NOT_TRIED

@@ -237,10 +237,11 @@ def _compared_runs(
 
 
 def _worse_cases(before: RunOutcome, after: RunOutcome) -> tuple[str, ...]:
-    """Return the cases that passed and do not any more, of a target that failed in others before."""
+    """Return the cases that passed and do not any more, of a target that passes with both, or fails with both."""
     passing = {case.name for case in after.cases if case.failure is None}
     worse = (case.name for case in before.cases if case.failure is None and case.name not in passing)
-    return tuple(worse) if before.failure is not None and after.failure is not None and after.cases else ()
+    is_alike = (before.failure is None) is (after.failure is None)
+    return tuple(worse) if is_alike and (after.cases or after.failure is None) else ()
 
 
 def _state(failure: Failure | None) -> State:
@@ -276,7 +277,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     """A target with both toolchains, whether it `runs`, and its `states`; None where it was not tried.
 
     `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
-    runs that passed. `worse_cases` passed with the first toolchain alone, of a target that fails with both.
+    runs that passed. `worse_cases` passed with the first toolchain alone, of a target that fails or passes with both.
     `reason` says why it was not compared.
     """
 
@@ -322,8 +323,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
         something."""
         changes = {one.change for one in self.targets}
         worse = {_CHANGES[change] for change in (Change.BROKEN, Change.STOPPED)}
+        return bool(worse & changes) or bool(self.lacking)
+
+    @property
+    def lacking(self) -> str:
+        """What was to be compared, and was not for any target; empty for neither compiles nor runs."""
         lacking = {one.runs for one in self.targets if one.states is None and one.reason != _BLOCKED}
-        return bool(worse & changes) or not lacking <= {one.runs for one in self.targets if one.states is not None}
+        lacking -= {one.runs for one in self.targets if one.states is not None}
+        return " and ".join(f"no {'run' if runs else 'compile'}" for runs in sorted(lacking))
 
     def text(self) -> Iterator[str]:
         """Yield the lines of the report: what matters most first."""
@@ -343,6 +350,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
         if reasons:
             yield f"not compared ({reasons.total()}):"
             yield from (f"  {reason} ({counted(count, 'target')})" for reason, count in reasons.most_common())
+        if self.lacking:
+            yield f"{self.lacking} was compared: exit status 1"
 
     def json(self) -> Mapping[str, Any]:
         """Return all of it as plain data."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from retarget.cli.support import add_action, text_table
 from retarget.extension.registry import load_extensions
@@ -99,7 +100,7 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = record_filter(arguments)
-    (old, was_complete, was_at_fault), (new, is_complete, is_at_fault) = (
+    (old, was_complete, was_at_fault, _), (new, is_complete, is_at_fault, is_benchmark) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
     before, after = (
@@ -111,8 +112,12 @@ def _diff(arguments: argparse.Namespace) -> int:
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
+    for target, state in after.items():
+        if target in old and old[target].breaks_golden and state.is_good and not is_benchmark:
+            after[target] = State(Outcome.PARTIAL, "", "it was not measured")
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
+    found = [_elsewhere(one) if one.change is Change.MENDED and _moved(old, new, one.target) else one for one in found]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
     for target in sorted((before.keys() & after.keys() & old.keys() & new.keys()) - worse):
@@ -125,12 +130,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         content = {
             "counts": {str(change): count for change, count in counts.items()} | {"unchanged": same},
             "changes": [
-                {
-                    "target": one.target,
-                    "change": one.change,
-                    "before": asdict(one.before) if one.before is not None else None,
-                    "after": asdict(one.after) if one.after is not None else None,
-                }
+                {"target": one.target, "change": one.change, "before": _fields(one.before), "after": _fields(one.after)}
                 for one in found
             ],
         }
@@ -143,12 +143,29 @@ def _diff(arguments: argparse.Namespace) -> int:
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
 
 
-def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool]:
-    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
-    said."""
+def _moved(old: Mapping[str, TargetRecord], new: Mapping[str, TargetRecord], target: str) -> bool:
+    """Whether a target ran on other devices than before."""
+    first, second = ({(one.driver, one.name, one.host) for one in of[target].devices} for of in (old, new))
+    return bool(first and second) and first != second
+
+
+def _elsewhere(one: Difference) -> Difference:
+    """Return that a target which failed is as expected on other devices: that mends nothing."""
+    after = replace(one.after, signature="on another device") if one.after is not None else None
+    return one._replace(change=Change.OTHER, after=after)
+
+
+def _fields(state: State | None) -> dict[str, str] | None:
+    return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
+
+
+def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool, bool]:
+    """Return the result of each target, whether all sessions are complete, whether one has a fault, which is said, and
+    whether one measured something."""
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
-    return results_of(sessions), all(session.is_complete and not session.lacking for session in sessions), faults
+    is_complete = all(session.is_complete and not session.lacking for session in sessions)
+    return results_of(sessions), is_complete, faults, any(session.is_benchmark for session in sessions)
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
@@ -180,6 +197,8 @@ def _update(arguments: argparse.Namespace) -> int:
 
 
 _SHOWN_FILES = 3
+_LONGEST = 1000
+"""Characters of a command that are shown."""
 
 
 def add_paths(parser: argparse.ArgumentParser) -> None:
@@ -293,12 +312,19 @@ def _text(
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
     came = {record.nodeid: session.start.session for session in sessions for record in session.records}
     if old := [one for one in results.values() if one.outcome.is_bad and one.session != came[one.nodeid]]:
-        first = f"{shown(old[0].nodeid)}: no later session has it as expected on that device"
+        where = "in a benchmark" if old[0].breaks_golden else "on that device"
+        first = f"{shown(old[0].nodeid)}: no later session has it as expected {where}"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
     for session in faulty_sessions(sessions):
         yield ""
         yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
+        again = shlex.join(["pytest", *session.start.arguments])
+        where = f" in {shlex.quote(session.start.cwd)}" if session.start.cwd else ""
+        clears = (
+            "it counts until a later one ends well:" if session.is_complete else "run it again, then remove its file:"
+        )
+        yield shown(f"  {clears} {again}{where}", _LONGEST)
 
 
 def _named(session: SessionResults) -> str:
@@ -347,5 +373,5 @@ def _content(
         ],
     }
     if listed is not None:
-        content["listed"] = [{"target": record.nodeid} | asdict(State.of(record)) for record in listed]
+        content["listed"] = [{"target": record.nodeid} | (_fields(State.of(record)) or {}) for record in listed]
     return content

@@ -30,7 +30,7 @@ from retarget.expect.verdict import Ruling, TargetRules, is_expired, judge_targe
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
-from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome
+from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, Observation, RunOutcome
 from retarget.session.cache.key import InputDigests, digest_of, host_identity
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.toolchains import describe_build
@@ -191,7 +191,7 @@ class ReusableResults:
                 kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
             ):
                 is_verdict = outcome.failure is None or not outcome.failure.no_verdict
-                if kept is not None and is_verdict and (kept.failure is None) != (outcome.failure is None):
+                if kept is not None and is_verdict and _way(kept.outcome(())) != _way(outcome):
                     self._store.write_result(key, _BY_CHANCE)
             elif is_kept:
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
@@ -226,7 +226,13 @@ class ReusableResults:
 
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}
-"""The body that is kept for a target that passes and fails by chance."""
+"""The body that is kept for a target that passes and fails by chance, or fails in other ways or cases each time."""
+
+
+def _way(outcome: RunOutcome) -> tuple[Observation | None, set[str]]:
+    """Return how a run failed, and the cases that did."""
+    seen = outcome.failure.observed_in(outcome.cases) if outcome.failure is not None else None
+    return seen, {case.name for case in outcome.cases if case.failure is not None}
 
 
 class KeptResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -21,7 +21,7 @@ from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stag
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import Progress, RunModule, case_outcome, case_request, not_finished
+from retarget.worker.messages import Progress, RunModule, case_outcome, case_request, load_cases, not_finished
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 
 _RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: Rung.COMPLETES}
@@ -40,7 +40,7 @@ def run_external(
     start = time.perf_counter()
     try:
         functions = tuple(driver.functions(read_artifact(message.artifact, message.digest)))
-        cases = tuple(loader.load(replace(case_request(target), functions=functions)))
+        cases = load_cases(loader, replace(case_request(target), functions=functions))
         failure = None
         if not cases:
             failure = Failure(stage=Stage.LOAD, summary="the module has no functions to run")

@@ -52,6 +52,7 @@ from retarget.worker.messages import (
     agreed_config,
     case_outcome,
     case_request,
+    load_cases,
     not_finished,
     tolerances_of,
 )
@@ -154,7 +155,7 @@ def run_in_process(
 def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> tuple[Case, ...]:
     """Return the module's cases. With a seed a function that none of them calls has one with generated inputs."""
     try:
-        cases = tuple(loader.load(request))
+        cases = load_cases(loader, request)
     except NoCasesError:
         if seed is None:
             raise

@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from model_targets import compile_target, run_target
-from retarget.extension import Case, CaseData, Check, DriverError, ExtensionError, FunctionInfo, Program, Tolerance
+from retarget.extension import (
+    Case,
+    CaseData,
+    CaseLoader,
+    CaseRequest,
+    Check,
+    DriverError,
+    ExtensionError,
+    FunctionInfo,
+    Program,
+    Tolerance,
+)
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.child.outputs import export_cases, read_outputs
@@ -82,6 +93,19 @@ INFOS = tuple(
 )
 
 
+class _Loader(CaseLoader):
+    kind = "double"
+
+    def __init__(self, cases: Sequence[Case], parameters: Any = ()) -> None:
+        self._cases, self._parameters = cases, parameters
+
+    def load(self, request: CaseRequest) -> Sequence[Case]:
+        return self._cases
+
+    def parameters(self, request: CaseRequest) -> Any:
+        return self._parameters
+
+
 class Ran:
     """A run of cases: its outcome, and what was sent of it."""
 
@@ -105,7 +129,7 @@ class Ran:
         )
         driver: Any = SimpleNamespace(maps_artifacts=False, needs=lambda _: ())
         device: Any = SimpleNamespace(infos=INFOS, load=lambda _: self.program)
-        loader: Any = SimpleNamespace(parameters=lambda _: None, load=lambda _: cases)
+        loader: Any = _Loader(cases)
         self.outcome: RunOutcome = run_in_process(
             driver, device, loader, message, self.sent.append, read_output=lambda: "printed"
         )
@@ -341,7 +365,7 @@ def test_cases_are_written_as_files_for_others(tmp_path: Path) -> None:
     cases = (case(inputs=(ONE, ONE[0]), atol=1.0), case(name="g", agree_with="o"), case(name="h", must_check=True))
     registry: Any = SimpleNamespace(
         driver=lambda _: SimpleNamespace(functions=lambda _: functions),
-        case_loader=lambda _: SimpleNamespace(parameters=lambda _: [("s", tmp_path / "p.irpa")], load=lambda _: cases),
+        case_loader=lambda _: _Loader(cases, [("s", tmp_path / "p.irpa")]),
     )
     target = run_target(compile_target(config="c"), driver="d")
     run = RunModule(target=target, artifact=tmp_path / "artifact", references=(("o", tmp_path / "o"),), only=("f", "g"))
@@ -386,7 +410,7 @@ def external(
         **known,
     )
     driver: Any = SimpleNamespace(functions=lambda _: [FunctionInfo(name="f", arguments=0)])
-    loader: Any = SimpleNamespace(load=lambda _: cases)
+    loader: Any = _Loader(cases)
     return run_external(driver, loader, message, sent.append), sent
 
 
