@@ -56,6 +56,11 @@ class CollectionHooks(Refusing):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
         self._collected = sum(isinstance(item, MatrixItem) for item in items)
+        if self._collected and config.getoption("forked", default=False):
+            msg = (
+                "--forked: found targets of retarget, which run in workers of their own; expected them without --forked"
+            )
+            raise pytest.UsageError(msg)
         required = [("--retarget-require", one) for one in config.stash[SETTINGS].require]
         for option, text in [("-m", config.option.markexpr), *required] if self._collected else ():
             try:
