@@ -237,7 +237,7 @@ SETTINGS = pytest.StashKey[Settings]()
 """Where a config keeps its settings."""
 
 NOT_ENTERED = pytest.StashKey[dict[Path, None]]()
-"""The suite files in folders that pytest does not enter."""
+"""The folders that pytest does not enter."""
 
 OF_ONE_ID = pytest.StashKey[bool]()
 """Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the

@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 
 import pytest
-from retarget.session import ExpressionError, mark_terms
-from retarget.support import counted, did_you_mean, display_path
+from retarget.session import ExpressionError, discover_suites, mark_terms
+from retarget.support import counted, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing
@@ -104,11 +104,12 @@ def _not_entered(config: pytest.Config) -> Iterator[str]:
     if _OF_DEFAULT not in patterns or not is_whole(config):
         return
     ignored = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
-    for file in config.stash.get(NOT_ENTERED, {}):
-        name = file.parent.name
-        if file.parent not in ignored and any(fnmatch(name, one) for one in patterns):
+    for folder in config.stash.get(NOT_ENTERED, {}):
+        is_named = folder not in ignored and any(fnmatch(folder.name, one) for one in patterns)
+        if is_named and (files := [*map(display_path, discover_suites([folder]))]):
+            what = f"{listed(files)} {'is' if len(files) == 1 else 'are'} not collected"
             next_step = "name it among the paths, or set norecursedirs"
-            yield f"{display_path(file)} is not collected: pytest enters no folder called {name!r}; {next_step}"
+            yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"
 
 
 def unknown_words(text: str, known: Iterable[str]) -> list[str]:

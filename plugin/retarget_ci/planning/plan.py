@@ -50,8 +50,8 @@ def notes_of(config: CiConfig, declared: Declared) -> Sequence[str]:
     left_out = (display_path(file) for file in discover_suites([config.folder]) if file.resolve() not in collected)
     if not (names := [name for name in left_out if not any(name in note for note in declared.notes)]):
         return declared.notes
-    what = f"{counted(len(names), 'suite file')} in no leg, with the rules for them: {listed(names)}"
-    return (*declared.notes, f"{what}; pytest does not collect them from the paths of {CI_FILE}")
+    what = f"{counted(len(names), 'suite file')} in no leg: {listed(names)}"
+    return (*declared.notes, f"{what}; the paths of {CI_FILE} do not reach them, and rules for them do nothing")
 
 
 def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
