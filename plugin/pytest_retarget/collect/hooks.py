@@ -72,11 +72,11 @@ class CollectionHooks(Refusing):
                     raise pytest.UsageError(msg) from None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Where nothing is left, a word that no target has may be why; or else the name of a folder."""
+        """A word of `-m` that no target has may be why less is left; or else the name of a folder."""
         text = session.config.getoption("markexpr")
-        if text and self._collected and not session.items and not self._errors:
+        if text and self._collected and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
-            self.notes += unknown_words(text, known)
+            self.notes += unknown_words(text, known, only_near=bool(session.items))
         self.notes += _not_entered(session.config)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -112,13 +112,13 @@ def _not_entered(config: pytest.Config) -> Iterator[str]:
             yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"
 
 
-def unknown_words(text: str, known: Iterable[str]) -> list[str]:
-    """Say of each word of a mark expression that it is none of `known`, with the nearest of those."""
-    names = set(known)
+def unknown_words(text: str, known: Iterable[str], *, only_near: bool = False) -> list[str]:
+    """Say of each word of a mark expression that it is none of `known`, with the nearest of those; with `only_near` not
+    of a word that resembles none, which may be one of suites that are not collected."""
+    names = sorted(set(known))
+    hints = {word: did_you_mean(word, names) for word in _words(text) if word not in names}
     return [
-        f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
-        for word in _words(text)
-        if word not in names
+        f"-m {text!r}: no target has the tag {word!r}{hint}" for word, hint in hints.items() if hint or not only_near
     ]
 
 
