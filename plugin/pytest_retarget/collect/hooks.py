@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 
 import pytest
@@ -76,7 +77,8 @@ class CollectionHooks(Refusing):
         text = session.config.getoption("markexpr")
         if text and self._collected and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
-            self.notes += unknown_words(text, known, only_near=bool(session.items))
+            with suppress(ExpressionError):  # pytest says what is wrong
+                self.notes += unknown_words(text, known, only_near=bool(session.items))
         self.notes += _not_entered(session.config)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
