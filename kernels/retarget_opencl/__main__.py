@@ -36,7 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     compile_ = commands.add_parser("compile", help="compile a module; unknown flags go to IREE")
     compile_.add_argument("module", type=Path)
     compile_.add_argument("-o", dest="output", type=Path, required=True)
-    options, flags = parser.parse_known_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["show"]:
+        parser.error("found the command 'show'; `retarget show ARTIFACT` prints an artifact")
+    options, flags = parser.parse_known_args(words)
     try:
         _compile(options.module, options.output, flags)
     except (RetargetError, CompilerError, UnavailableError, OSError) as error:

@@ -111,6 +111,7 @@ _CONTRADICTIONS = (
     ),
     ("update-expectations", "ignore-expectations", "one of them: what is ignored cannot be updated"),
     ("update-expectations", "--runxfail", "one of them: what is ignored cannot be updated"),
+    ("update-expectations", "plan", "one of them: a leg is judged by the rules that it was planned with"),
     ("benchmark", "-n", "one of them: what runs at the same time disturbs what is timed"),
     ("benchmark", "cluster", "one of them: a cluster's machines are not timed"),
     ("benchmark", "changed", "one of them: results of earlier runs are not timed"),
@@ -236,7 +237,7 @@ SETTINGS = pytest.StashKey[Settings]()
 """Where a config keeps its settings."""
 
 NOT_ENTERED = pytest.StashKey[dict[Path, None]]()
-"""The suite files in folders that pytest does not enter."""
+"""The folders that pytest does not enter."""
 
 OF_ONE_ID = pytest.StashKey[bool]()
 """Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the

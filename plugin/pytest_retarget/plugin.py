@@ -177,10 +177,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 
 @pytest.hookimpl(wrapper=True)
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> Generator[None, bool | None, bool | None]:
-    """Remember the suites in folders that pytest does not enter, to say so."""
+    """Remember the folders that pytest does not enter, to say which suites are there."""
     is_ignored = yield
-    if is_ignored and (file := collection_path / SUITE_FILE).is_file():
-        config.stash.setdefault(NOT_ENTERED, {})[file] = None
+    if is_ignored and collection_path.is_dir():
+        config.stash.setdefault(NOT_ENTERED, {})[collection_path] = None
     return is_ignored
 
 

@@ -42,7 +42,7 @@ from retarget_ci.emit.command import emitted_files, emitted_problems
 from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
 from retarget_ci.planning.command import durations_in
-from retarget_ci.planning.plan import ByWords, kinds_of
+from retarget_ci.planning.plan import ByWords, kinds_of, notes_of
 from retarget_ci.schema import CiConfig, Event, Waiver, add_file_argument, declared_ci
 from retarget_ci.verify_results import verify_results
 
@@ -101,7 +101,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         diagnostics += declared_problems(config, declared, coverage, day)
         diagnostics += diagnostics_at(budget_problems(config, coverage) if arguments.history else ())
         done = [
-            *(f"note: {note}" for note in declared.notes),
+            *(f"note: {note}" for note in notes_of(config, declared)),
             *_summary(config, coverage, skipped_by_rules(declared), day),
         ]
     if diagnostics or others:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from retarget import cli
 from retarget.cli import (
     add_expression_arguments,
     add_path_arguments,
@@ -19,7 +20,7 @@ from retarget.cli import (
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
-from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, write_files
+from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""
@@ -93,6 +94,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out what this machine cannot run: another host's targets, missing compilers and devices",
     )
+    ctest.add_argument(
+        "--check", action="store_true", help=f"write nothing; fail if {_FILE} lacks a target, or `retarget check` does"
+    )
     add_expression_arguments(ctest)
     add_path_arguments(ctest)
     add_toolchain_argument(ctest)
@@ -106,7 +110,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the files. Returns 0. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
+    """Write the file, or check it. Raises `DiagnosticsError`, `RetargetError`, `argparse.ArgumentError`."""
+    if arguments.check and (status := cli.main(["check", *_options(arguments, Path.cwd())])):
+        return status
     selection = read_declared(arguments, arguments.path)
     root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
@@ -146,6 +152,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     written = arguments.output / _FILE
     _expect_ours(written)
+    if arguments.check:
+        text = written.read_text(encoding="utf-8") if written.is_file() else ""
+        lost = [test.name for test in tests if f"add_test({cmake_text(test.name)} " not in text]
+        if lost:
+            what = f"{counted(len(lost), 'target')} that no test runs: {listed(lost)}"
+            sys.stderr.write(f"{display_path(written)}: found {what}; write it again with `retarget emit ctest`\n")
+        return 1 if lost else 0
     write_files([(written, _ctest_file(tests, root))], force=True)
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
     sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
@@ -153,12 +166,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(root: Path, arguments: argparse.Namespace) -> _Test:
-    """Return the test of the declarations: no target reports a rule that is about none."""
-    options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
-    options += [f"--ignore={os.path.relpath(path, root)}" for path in arguments.ignore]
-    paths = [os.path.relpath(path, root) for path in arguments.path]
-    command = (sys.executable, "-m", "retarget.cli", "check", *options, *paths)
+    """Return the test of the declarations: no target reports a rule that is about none, nor that it is new."""
+    selecting = [f"-m={arguments.mark}"] * bool(arguments.mark) + [f"-k={arguments.keyword}"] * bool(arguments.keyword)
+    selecting += ["--runnable-here"] * arguments.runnable_here
+    selecting += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
+    output = os.path.relpath(arguments.output, root)
+    command = ("emit", "ctest", "--check", "-o", output, *selecting, *_options(arguments, root))
+    command = (sys.executable, "-m", "retarget.cli", *command)
     return _Test(name=CHECK, command=command, labels=("check",), timeout=_CHECK_SECONDS)
+
+
+def _options(arguments: argparse.Namespace, folder: Path) -> list[str]:
+    """Return the arguments of `retarget check`, for a folder that it runs in."""
+    options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
+    options += [f"--ignore={os.path.relpath(path, folder)}" for path in arguments.ignore]
+    return [*options, *(os.path.relpath(path, folder) for path in arguments.path)]
 
 
 def _expect_ours(path: Path) -> None:

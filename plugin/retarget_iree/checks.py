@@ -28,6 +28,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 from retarget.extension import (
     Case,
+    CaseData,
     CaseLoader,
     CaseRequest,
     CompilerError,
@@ -36,7 +37,7 @@ from retarget.extension import (
     Suggestions,
     UnavailableError,
 )
-from retarget.support import ScratchFolder
+from retarget.support import RetargetError, ScratchFolder
 
 from retarget_iree.toolchain import command, compiler_api
 
@@ -47,21 +48,22 @@ _COMMENT = re.compile(rb"//[^\n]*")
 
 
 class CheckCaseLoader(CaseLoader):
-    """Every exported function without arguments is one case, in the module's order.
+    """Every exported function is one case, in the module's order.
 
-    Functions that take arguments, or that do not say, are not run. A module with no other kind gives no case, which is
-    reported as a failure. A case without a check fails too: it could not have failed otherwise.
+    That of one that takes arguments, or does not say, fails: its checks cannot be made. A module with no other gives
+    no case, which is reported as a failure. A case without a check fails too: it could not have failed otherwise.
     """
 
     kind = "check"
     precedence = 30
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return one case per function without arguments; empty where there is none."""
+        """Return one case per function; none where all take arguments."""
+        if all(function.arguments != 0 for function in request.functions):
+            return ()
         return [
-            Case(name=function.name, function=function.name, must_check=True)
-            for function in request.functions
-            if function.arguments == 0
+            Case(name=one.name, function=one.name, must_check=True, read=_refuse if one.arguments != 0 else None)
+            for one in request.functions
         ]
 
     def return_checks_version(self) -> str:
@@ -95,6 +97,11 @@ class CheckCaseLoader(CaseLoader):
         )
         suites = (SuggestedSuite(files=tuple(files), comment=comment),) if files else ()
         return Suggestions(suites=suites, left_out=tuple(left_out))
+
+
+def _refuse() -> CaseData:
+    msg = "the function takes arguments, so that its checks cannot be made; make it private if others call it"
+    raise RetargetError(msg)
 
 
 _PREFIX = "check.expect_"

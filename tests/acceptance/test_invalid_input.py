@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from acceptance_support import CPU, Project, alone_and_xdist, hooks, suite
+from acceptance_support import CPU, DOUBLES, Project, alone_and_xdist, hooks, suite
 from mlir_modules import GOOD
 from session_output import block
 
@@ -200,3 +200,11 @@ def test_an_extension_that_breaks_its_protocol_is_named_without_a_traceback(proj
         lines = block(result, title)
         assert f"extension 'broken': {words}" in lines[0]
         assert "report this to the authors of the extension" in "\n".join(lines)
+
+
+def test_targets_with_a_plugin_that_forks_for_each_item_are_refused(project: Project) -> None:
+    project.doubles(a="f: pass")
+    project.write({"conftest.py": "def pytest_addoption(parser): parser.addoption('--forked', action='store_true')"})
+    result = project.run(*DOUBLES, "--forked")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --forked: found targets of retarget, which run in workers of their own; *"])

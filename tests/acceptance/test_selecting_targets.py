@@ -149,6 +149,9 @@ def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Projec
     expected = "note: -m 'local-snyc and run': no target has the tag 'local-snyc'; did you mean 'local-sync'?"
     assert result.outlines.count(expected) == 1
     two.run("-m", "not nightly and compile").stdout.no_fnmatch_line("note:*")
+    result = two.run("-q", "-m", "compile or local-snyc", *arguments)
+    assert result.ret == 0
+    assert result.outlines.count(expected.replace("local-snyc and run", "compile or local-snyc")) == 1
 
 
 def test_keywords_match_target_names_and_tags(two: Project) -> None:

@@ -37,3 +37,12 @@ def test_an_empty_text_counts_as_given(pytester: pytest.Pytester, arguments: tup
     with pytest.raises(pytest.UsageError) as caught:
         pytester.parseconfigure(*arguments)
     assert str(caught.value) == message
+
+
+def test_a_leg_that_would_write_its_own_rules_is_refused(pytester: pytest.Pytester) -> None:
+    with pytest.raises(pytest.UsageError) as caught:
+        pytester.parseconfigure("--retarget-plan=p", "--retarget-leg=l", "--retarget-update-expectations")
+    assert str(caught.value) == (
+        "--retarget-update-expectations and --retarget-plan were both given; expected one of them: a leg is judged by "
+        "the rules that it was planned with"
+    )

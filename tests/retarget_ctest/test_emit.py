@@ -31,11 +31,29 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_file_that_lacks_a_target_fails_its_check(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["emit", "ctest", "-o", "out", "-m", "compile"]) == 0
+    check = ["emit", "ctest", "--check", "-o", "out", "-m", "compile"]
+    assert main(check) == 0
+    (project / "linalg/new.mlir").write_text(GOOD)
+    capsys.readouterr()
+    assert main(check) == 1
+    assert capsys.readouterr().err == (
+        "out/CTestTestfile.cmake: found 1 target that no test runs: linalg/suite.toml::linalg::new_vmvx; write it "
+        "again with `retarget emit ctest`\n"
+    )
+    (project / "linalg/expectations.toml").write_text('[[expectation]]\nmatch = "gone"\nstage = "run"\nreason = "r"\n')
+    assert main(check) == 1
+    assert "found 'gone', which names no module" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_test_has_labels_fixtures_locks_and_limits(project: Path) -> None:
     assert main(["emit", "ctest", "-o", "out", "-m", "not phone"]) == 0
     name = "[=[linalg/suite.toml::linalg::add_vmvx{}]=]"
     command = f"[=[{sys.executable}]=] [=[-m]=] [=[retarget_ctest]=]"
+    words = ("-m", "retarget.cli", "emit", "ctest", "--check", "-o", "linalg/out", "-m=not phone", "linalg")
+    check = " ".join(f"[=[{word}]=]" for word in (sys.executable, *words))
     assert (
         (project / "linalg/out/CTestTestfile.cmake").read_text()
         == f"""\
@@ -60,7 +78,7 @@ set_tests_properties({name.format("_sync")} PROPERTIES
   RESOURCE_LOCK [=[retarget:cpu]=]
 )
 
-add_test([=[retarget check]=] [=[{sys.executable}]=] [=[-m]=] [=[retarget.cli]=] [=[check]=] [=[linalg]=])
+add_test([=[retarget check]=] {check})
 set_tests_properties([=[retarget check]=] PROPERTIES
   WORKING_DIRECTORY [=[{project}]=]
   TIMEOUT [=[600]=]

@@ -176,10 +176,18 @@ def test_a_toolchains_folder_holds_in_any_folder(
 
 def test_the_check_of_all_declarations_takes_the_paths_and_extensions_that_were_given(tmp_path: Path) -> None:
     arguments: Any = SimpleNamespace(
-        retarget_extension=["e"], ignore=[tmp_path / "old"], path=[str(tmp_path), str(tmp_path / "a")]
+        retarget_extension=["e"],
+        ignore=[tmp_path / "old"],
+        path=[str(tmp_path), str(tmp_path / "a")],
+        output=tmp_path / "out",
+        mark="",
+        keyword="k",
+        runnable_here=True,
+        retarget_toolchain=["t=/t"],
     )
     test = emit._check(tmp_path, arguments)
-    assert test.command[1:] == (*("-m", "retarget.cli", "check", "--retarget-extension=e", "--ignore=old", ".", "a"),)
+    selecting = ("-k=k", "--runnable-here", "--retarget-toolchain=t=/t", "--retarget-extension=e", "--ignore=old")
+    assert test.command[1:] == ("-m", "retarget.cli", "emit", "ctest", "--check", "-o", "out", *selecting, ".", "a")
     assert (test.name, test.labels, test.timeout) == ("retarget check", ("check",), 600.0)
 
 

@@ -135,6 +135,12 @@ def test_a_module_is_compiled_shown_and_run_by_hand(
     assert ("checked: failed at compare: " if status else "checked: passed") in capsys.readouterr().out
 
 
+def test_the_command_that_shows_artifacts_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["show", "m.oclx"])
+    assert "; `retarget show ARTIFACT` prints an artifact\n" in capsys.readouterr().err
+
+
 def test_the_driver_says_what_an_artifact_needs_and_nothing_of_other_bytes(compiled: Compile) -> None:
     driver = OpenClDriver()
     artifact = compiled(ADD_ONE.replace("EXPECTED", "4.0"))

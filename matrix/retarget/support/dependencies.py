@@ -23,6 +23,7 @@ import hashlib
 import importlib.util
 import os
 import platform
+import posix
 import re
 import sys
 import threading
@@ -88,6 +89,10 @@ class Recorder:
                 plain = getattr(owner, name)
                 stack.callback(setattr, owner, name, plain)
                 setattr(owner, name, _noting(plain, sort, at))
+            variables = vars(posix).pop("environ")  # a dict, whose methods stay as they are
+            stack.callback(vars(posix).update, environ=variables)
+            stack.callback(vars(posix).pop, "__getattr__")
+            vars(posix)["__getattr__"] = lambda name: self._of_posix(name, environ=variables)
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
             self.is_watching = self._has_watched = True
@@ -117,6 +122,13 @@ class Recorder:
         is_declared = any(place == one or place.startswith(f"{one}{os.sep}") for one in declared)
         if not is_declared and os.path.isfile(place):  # noqa: PTH113
             self.note("path", path)
+
+    def _of_posix(self, name: str, **values: Any) -> Any:
+        """Return what its module is asked for and does not have while code is watched."""
+        if name not in values:
+            raise AttributeError(name)
+        self.note("unseen", name)
+        return values[name]
 
     @classmethod
     def heard(cls, event: str, arguments: tuple[Any, ...]) -> None:

@@ -40,11 +40,12 @@ class DeclaredTarget(Struct, frozen=True, kw_only=True):
 
 
 class Declared(Struct, frozen=True, kw_only=True):
-    """All targets, in the order of collection. `registry` has the extensions that provided their words. `notes` say
-    what was not collected."""
+    """All targets, in the order of collection. `registry` has the extensions that provided their words, `files` are
+    those of the suites. `notes` say what was not collected."""
 
     registry: Registry
     targets: Sequence[DeclaredTarget]
+    files: Sequence[Path] = ()
     notes: Sequence[str] = ()
 
 
@@ -63,7 +64,8 @@ def collect_targets(folder: Path, paths: Sequence[str], extensions: Sequence[str
         for suite_id, one in zip(suite_ids, selection.suites, strict=True)
         for target in one.selected
     ]
-    return Declared(registry=selection.registry, targets=found, notes=selection.notes)
+    files = {one.suite.origin.file for one in selection.suites}
+    return Declared(registry=selection.registry, targets=found, files=tuple(files), notes=selection.notes)
 
 
 def _relative(file: Path, folder: Path) -> str:

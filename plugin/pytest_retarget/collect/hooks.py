@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 
 import pytest
-from retarget.session import ExpressionError, mark_terms
-from retarget.support import counted, did_you_mean, display_path
+from retarget.session import ExpressionError, discover_suites, mark_terms
+from retarget.support import counted, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing
@@ -56,6 +57,11 @@ class CollectionHooks(Refusing):
             items[:] = {item.nodeid: item for item in reversed(items)}.values()
             items.reverse()
         self._collected = sum(isinstance(item, MatrixItem) for item in items)
+        if self._collected and config.getoption("forked", default=False):
+            msg = (
+                "--forked: found targets of retarget, which run in workers of their own; expected them without --forked"
+            )
+            raise pytest.UsageError(msg)
         required = [("--retarget-require", one) for one in config.stash[SETTINGS].require]
         for option, text in [("-m", config.option.markexpr), *required] if self._collected else ():
             try:
@@ -67,11 +73,12 @@ class CollectionHooks(Refusing):
                     raise pytest.UsageError(msg) from None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Where nothing is left, a word that no target has may be why; or else the name of a folder."""
+        """A word of `-m` that no target has may be why less is left; or else the name of a folder."""
         text = session.config.getoption("markexpr")
-        if text and self._collected and not session.items and not self._errors:
+        if text and self._collected and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
-            self.notes += unknown_words(text, known)
+            with suppress(ExpressionError):  # pytest says what is wrong
+                self.notes += unknown_words(text, known, only_near=bool(session.items))
         self.notes += _not_entered(session.config)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -99,20 +106,21 @@ def _not_entered(config: pytest.Config) -> Iterator[str]:
     if _OF_DEFAULT not in patterns or not is_whole(config):
         return
     ignored = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
-    for file in config.stash.get(NOT_ENTERED, {}):
-        name = file.parent.name
-        if file.parent not in ignored and any(fnmatch(name, one) for one in patterns):
+    for folder in config.stash.get(NOT_ENTERED, {}):
+        is_named = folder not in ignored and any(fnmatch(folder.name, one) for one in patterns)
+        if is_named and (files := [*map(display_path, discover_suites([folder]))]):
+            what = f"{listed(files)} {'is' if len(files) == 1 else 'are'} not collected"
             next_step = "name it among the paths, or set norecursedirs"
-            yield f"{display_path(file)} is not collected: pytest enters no folder called {name!r}; {next_step}"
+            yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"
 
 
-def unknown_words(text: str, known: Iterable[str]) -> list[str]:
-    """Say of each word of a mark expression that it is none of `known`, with the nearest of those."""
-    names = set(known)
+def unknown_words(text: str, known: Iterable[str], *, only_near: bool = False) -> list[str]:
+    """Say of each word of a mark expression that it is none of `known`, with the nearest of those; with `only_near` not
+    of a word that resembles none, which may be one of suites that are not collected."""
+    names = sorted(set(known))
+    hints = {word: did_you_mean(word, names) for word in _words(text) if word not in names}
     return [
-        f"-m {text!r}: no target has the tag {word!r}{did_you_mean(word, sorted(names))}"
-        for word in _words(text)
-        if word not in names
+        f"-m {text!r}: no target has the tag {word!r}{hint}" for word, hint in hints.items() if hint or not only_near
     ]
 
 

@@ -15,7 +15,7 @@ from retarget.session import collect_targets
 from retarget.support import Checkout, counted, display_path, write_files
 
 from retarget_ci.planning.fingerprints import changes_since
-from retarget_ci.planning.plan import make_plan
+from retarget_ci.planning.plan import make_plan, notes_of
 from retarget_ci.schema import Event, add_file_argument, declared_ci
 
 
@@ -44,6 +44,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     config = declared_ci(arguments)
     event = config.event(arguments.event)
     declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
+    sys.stderr.writelines(f"note: {note}\n" for note in notes_of(config, declared))
     known = {}
     if place := config.history_of(event) if arguments.history is None else arguments.history:
         place = place if "://" in place or arguments.history is not None else str(config.folder / place)

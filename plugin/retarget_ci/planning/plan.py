@@ -11,9 +11,10 @@ from typing import Literal
 from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
-from retarget.session import Declared, DeclaredTarget, compile_selector, mark_terms
-from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed
+from retarget.session import Declared, DeclaredTarget, compile_selector, discover_suites, mark_terms
+from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, display_path, listed
 
+from retarget_ci.files import CI_FILE
 from retarget_ci.planning.assign import Place, Placement, Refused
 from retarget_ci.schema import CiConfig, Event
 
@@ -41,6 +42,16 @@ def kinds_of(targets: Iterable[DeclaredTarget]) -> Sequence[Target]:
 
 def _words(one: DeclaredTarget) -> tuple[int, ...]:
     return id(one.target.tags), id(one.compiled.compiler), id(getattr(one.target, "runtime", None))
+
+
+def notes_of(config: CiConfig, declared: Declared) -> Sequence[str]:
+    """Return what was not collected, also the suites below the folder of `ci.toml` that its paths do not reach."""
+    collected = {file.resolve() for file in declared.files}
+    left_out = (display_path(file) for file in discover_suites([config.folder]) if file.resolve() not in collected)
+    if not (names := [name for name in left_out if not any(name in note for note in declared.notes)]):
+        return declared.notes
+    what = f"{counted(len(names), 'suite file')} in no leg: {listed(names)}"
+    return (*declared.notes, f"{what}; the paths of {CI_FILE} do not reach them, and rules for them do nothing")
 
 
 def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:

@@ -6,6 +6,7 @@ The compiler `iree-opt`: passes of IREE over a module, whose output FileCheck ju
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -74,7 +75,14 @@ from retarget_iree.compiler.tool import (
 from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
-from retarget_iree.toolchain import command, compiler_environment, environment_facts, find_compiler
+from retarget_iree.toolchain import (
+    PLUGINS,
+    command,
+    compiler_environment,
+    environment_facts,
+    environment_files,
+    find_compiler,
+)
 
 _LOCAL = "--iree-hal-target-device=local"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
@@ -259,7 +267,7 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         build_id=build.build_id(),
         flags=flags,
         not_inputs=not_inputs(flags),
-        files=tuple(Path(path) for _, path in environment_facts()),
+        files=environment_files(),
         facts=environment_facts(),
         suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
@@ -271,6 +279,8 @@ def _loads(build: CompilerBuild) -> bool:
 
     Raises `UnavailableError` if it can do neither.
     """
+    if os.environ.get(PLUGINS) and build.tool is not None:
+        return False
     error = library_error()
     if error is not None and not tool_runs(build):
         if build.tool is None:

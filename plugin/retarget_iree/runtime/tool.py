@@ -61,6 +61,7 @@ _TAIL = re.compile(
     re.DOTALL,
 )
 """The tool's suffix to a status, which the runtime in a process lacks."""
+_ERROR = re.compile(r"(?m)^\S+:\d+: [A-Z_]+; ")
 
 
 def open_tool(config: RuntimeConfig) -> ToolDevice:
@@ -230,17 +231,21 @@ class ToolProgram(Program):
         except OSError as error:
             msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
             raise DriverError(msg, stage=Stage.LOAD) from error
+        is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
         if not done.returncode:
-            missing = [path.name for path in outputs.values() if not path.is_file()]
+            said = f"{done.stdout}{done.stderr}"
+            missing = [f"not written {path.name}" for path in outputs.values() if not path.is_file()]
+            if not outputs and _ERROR.search(said):  # the status may be another program's
+                missing = ["printed one"]
+            if not outputs and not is_called:
+                missing = ["not called the function"]
             if missing:
-                msg = f"the tool ended without an error and has not written {', '.join(missing)}"
-                said = cut_stacks(f"{done.stdout}{done.stderr}")
-                raise DriverError(f"{msg}\n{said}".rstrip())
+                msg = f"the tool ended without an error and has {', '.join(missing)}"
+                raise DriverError(f"{msg}\n{cut_stacks(said)}".rstrip())
             return
         if crash := _crash(done.returncode):
             msg = f"{Path(self._device.command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
             raise DriverError(msg, signal=crash)
-        is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
         raise DriverError(_status(done), stage=None if is_called else Stage.LOAD)
 
 

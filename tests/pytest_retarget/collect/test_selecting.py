@@ -55,6 +55,10 @@ def test_a_suite_in_a_folder_that_pytest_does_not_enter_for_its_name_is_noted(
         assert "note" not in capsys.readouterr().out
     assert main(["list"]) == 0
     assert note in capsys.readouterr().err
+    (project / "build/deep").mkdir()
+    (project / "build/suite.toml").rename(project / "build/deep/suite.toml")
+    assert main(["check"]) == 0
+    assert "note: build/deep/suite.toml is not collected: pytest" in capsys.readouterr().out
 
 
 Listed = Callable[[Sequence[str]], tuple[list[str], list[str]]]

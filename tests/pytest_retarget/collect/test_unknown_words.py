@@ -11,3 +11,9 @@ from pytest_retarget.collect.hooks import unknown_words
 )
 def test_each_unknown_word_of_an_expression_is_found(text: str, reported: list[str]) -> None:
     assert unknown_words(text, ["a", "b"]) == [f"-m {text!r}: no target has the tag {word!r}" for word in reported]
+
+
+def test_where_targets_are_left_only_words_that_resemble_a_known_one_are_reported() -> None:
+    assert unknown_words("vulkan or opencll or other", ["vulkan", "opencl"], only_near=True) == [
+        "-m 'vulkan or opencll or other': no target has the tag 'opencll'; did you mean 'opencl'?"
+    ]

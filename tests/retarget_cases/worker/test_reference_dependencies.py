@@ -216,6 +216,7 @@ UNSEEN = {
     "all variables": "def f(x): return x * (1 if dict(os.environ) else 2)\n",
     "how many variables there are": "def f(x): return x * (1 if len(os.environ) else 2)\n",
     "the text of all variables": "def f(x): return x * (1 if str(os.environ) else 2)\n",
+    "variables as Python got them": "import posix\ndef f(x): return x * (1 if dict(posix.environ) else 2)\n",
     "a file that it writes": "def f(x):\n    (HERE / 'out').write_text('')\n    return x\n",
     "a folder by its descriptor": "def f(x):\n    at = os.open(HERE, os.O_RDONLY)\n    os.listdir(at)\n    return x\n",
     "what a package did that stays": f"{SITE}import talks\ndef f(x): return x\n",

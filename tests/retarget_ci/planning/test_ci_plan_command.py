@@ -89,6 +89,27 @@ def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_fo
     assert json.loads(capsys.readouterr().out) == json.loads((project / "plan.json").read_text())
 
 
+def test_suites_that_the_paths_of_ci_toml_do_not_reach_are_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "ci.toml").write_text(f'paths = ["suites"]\nemit = []\n{CI.format("vmvx")}')
+    assert main(["ci", "emit"]) == 0
+    for folder in ("other", "suites/build/deep"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / "suite.toml").write_text("no toml")
+    note = (
+        "note: suites/build/deep/suite.toml is not collected: pytest enters no folder called 'build'; name it among "
+        "the paths, or set norecursedirs\n"
+        "note: 1 suite file in no leg: other/suite.toml; the paths of ci.toml do not reach them, and rules for them "
+        "do nothing\n"
+    )
+    capsys.readouterr()
+    assert main(["ci", "plan", "--event", "pr"]) == 0
+    assert capsys.readouterr().err == note
+    assert main(["ci", "verify"]) == 0
+    assert capsys.readouterr().out.startswith(note)
+
+
 def test_what_cases_agree_with_is_in_the_fingerprint_of_what_runs_and_of_nothing_else(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -320,6 +320,18 @@ def test_the_variables_that_name_linkers_count(iree: IreeCompiler, monkeypatch: 
     assert resolved.files == (Path("/opt/ld"),)
 
 
+def test_plugins_of_the_environment_count_and_one_that_does_not_load_is_an_error(
+    iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (plugin := tmp_path / "plugin.so").write_text("none")
+    module = request(ARITHMETIC, "a.mlir", *VMVX)
+    monkeypatch.setenv("IREE_LOAD_PLUGINS", f"{plugin},{plugin}")
+    with pytest.raises(CompilerError, match=r"exit status 1$") as caught:
+        iree.compile(module)
+    assert "could not load plugin library" in caught.value.diagnostics
+    assert resolve(iree, *VMVX).files == (plugin, plugin)
+
+
 def test_a_missing_compiler_is_unavailable_with_what_mends_it(
     iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:

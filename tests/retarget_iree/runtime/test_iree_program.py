@@ -11,6 +11,7 @@ import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES
 from iree_support import LLVM_CPU, VULKAN, Compile, OpenDevice, checks_of, driver_named
 from retarget.extension import CaseRequest, Check, Device, DriverError, FunctionInfo
+from retarget.support import RetargetError
 from retarget_iree.checks import CheckCaseLoader
 
 DTYPES = {name: np.dtype(getattr(ml_dtypes, dtype, dtype)) for name, (_, dtype, _) in ELEMENT_TYPES.items()}
@@ -127,14 +128,20 @@ def request_for(functions: Sequence[FunctionInfo]) -> CaseRequest:
     return CaseRequest(module="m", source=path, folder=path.parent, compiler="vmvx", functions=tuple(functions))
 
 
-def test_the_check_loader_takes_functions_without_arguments_and_asks_each_to_check() -> None:
+def test_the_check_loader_asks_each_function_to_check_and_refuses_those_with_arguments() -> None:
     functions = [
         FunctionInfo(name="f", arguments=0),
         FunctionInfo(name="g", arguments=2),
         FunctionInfo(name="h", arguments=None),
     ]
     cases = CheckCaseLoader().load(request_for(functions))
-    assert [(case.name, case.function, case.expected, case.must_check) for case in cases] == [("f", "f", None, True)]
+    assert [(case.name, case.function, case.expected, case.must_check) for case in cases] == [
+        (name, name, None, True) for name in "fgh"
+    ]
+    cases[0].values()
+    for case in cases[1:]:
+        with pytest.raises(RetargetError, match=r"^the function takes arguments, so that its checks cannot be made"):
+            case.values()
     assert CheckCaseLoader().load(request_for(functions[1:])) == ()
 
 

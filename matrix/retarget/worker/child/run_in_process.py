@@ -163,7 +163,10 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
     if seed is None:
         return cases
 
-    return (*cases, *seeded_cases(loader.declared_functions(request), cases, seed))
+    functions = loader.declared_functions(request)
+    taking = {function.name for function in functions if function.arguments}
+    cases = tuple(case for case in cases if not (case.must_check and case.function in taking))  # it has no inputs
+    return (*cases, *seeded_cases(functions, cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:

@@ -146,6 +146,23 @@ def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(retu
     device.close()
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ('"$@" 2>&1 | cat', "has printed one\nEXEC @asserts\n<vm>:0: FAILED_PRECONDITION; must be zero;"),
+        ("true | cat", "has not called the function"),
+    ],
+)
+def test_a_call_without_results_whose_status_is_lost_has_failed(command: str, said: str, returned: bytes) -> None:
+    device = open_tool(config("sh", "-c", f'case "$*" in *asserts*) {command};; *) exec "$@";; esac', "sh"))
+    program = device.load(returned)
+    program.call("checks_nothing", (), no_check)
+    with pytest.raises(DriverError) as caught:
+        program.call("asserts", (), no_check)
+    device.close()
+    assert str(caught.value).startswith(f"the tool ended without an error and {said}")
+
+
 @pytest.mark.parametrize("ends", ["kill -SEGV $$", "exit 139"])
 def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
     """A shell whose child crashed exits with 128 and the number of the signal."""
