@@ -5,78 +5,60 @@
 // Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func private @image() -> tensor<1x9x11x3xf32> {
-  %seed = util.unfoldable_constant 3 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %factor2 = arith.constant 7 : i32
-  %factor3 = arith.constant 5 : i32
-  %empty = tensor.empty() : tensor<1x9x11x3xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
-      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%empty : tensor<1x9x11x3xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %index2 = linalg.index 2 : index
-    %i2 = arith.index_cast %index2 : index to i32
-    %p2 = arith.muli %i2, %factor2 : i32
-    %t2 = arith.addi %t1, %p2 : i32
-    %index3 = linalg.index 3 : index
-    %i3 = arith.index_cast %index3 : index to i32
-    %p3 = arith.muli %i3, %factor3 : i32
-    %t3 = arith.addi %t2, %p3 : i32
-    %square = arith.muli %t3, %t3 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<1x9x11x3xf32>
-  %hidden = util.optimization_barrier %made : tensor<1x9x11x3xf32>
+  %seed = util.unfoldable_constant dense<3> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<1x9x11x3xi32>
+  %shift = stablehlo.constant dense<5> : tensor<1x9x11x3xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<1x9x11x3xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<1x9x11x3xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<1x9x11x3xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<1x9x11x3xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<1x9x11x3xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<1x9x11x3xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<1x9x11x3xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<1x9x11x3xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<1x9x11x3xi32>
+  %i2 = stablehlo.iota dim = 2 : tensor<1x9x11x3xi32>
+  %factor2 = stablehlo.constant dense<7> : tensor<1x9x11x3xi32>
+  %p2 = stablehlo.multiply %i2, %factor2 : tensor<1x9x11x3xi32>
+  %t2 = stablehlo.add %t1, %p2 : tensor<1x9x11x3xi32>
+  %i3 = stablehlo.iota dim = 3 : tensor<1x9x11x3xi32>
+  %factor3 = stablehlo.constant dense<5> : tensor<1x9x11x3xi32>
+  %p3 = stablehlo.multiply %i3, %factor3 : tensor<1x9x11x3xi32>
+  %t3 = stablehlo.add %t2, %p3 : tensor<1x9x11x3xi32>
+  %square = stablehlo.multiply %t3, %t3 : tensor<1x9x11x3xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<1x9x11x3xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<1x9x11x3xi32>
+  %value = stablehlo.convert %number : (tensor<1x9x11x3xi32>) -> tensor<1x9x11x3xf32>
+  %hidden = util.optimization_barrier %value : tensor<1x9x11x3xf32>
   return %hidden : tensor<1x9x11x3xf32>
 }
 
 func.func private @kernel() -> tensor<3x3x3x4xf32> {
-  %seed = util.unfoldable_constant 8 : i32
-  %modulus = arith.constant 7 : i32
-  %shift = arith.constant 3 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %factor2 = arith.constant 7 : i32
-  %factor3 = arith.constant 5 : i32
-  %empty = tensor.empty() : tensor<3x3x3x4xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>],
-      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%empty : tensor<3x3x3x4xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %index2 = linalg.index 2 : index
-    %i2 = arith.index_cast %index2 : index to i32
-    %p2 = arith.muli %i2, %factor2 : i32
-    %t2 = arith.addi %t1, %p2 : i32
-    %index3 = linalg.index 3 : index
-    %i3 = arith.index_cast %index3 : index to i32
-    %p3 = arith.muli %i3, %factor3 : i32
-    %t3 = arith.addi %t2, %p3 : i32
-    %square = arith.muli %t3, %t3 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<3x3x3x4xf32>
-  %hidden = util.optimization_barrier %made : tensor<3x3x3x4xf32>
+  %seed = util.unfoldable_constant dense<8> : tensor<i32>
+  %modulus = stablehlo.constant dense<7> : tensor<3x3x3x4xi32>
+  %shift = stablehlo.constant dense<3> : tensor<3x3x3x4xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<3x3x3x4xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<3x3x3x4xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<3x3x3x4xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<3x3x3x4xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<3x3x3x4xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<3x3x3x4xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<3x3x3x4xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<3x3x3x4xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<3x3x3x4xi32>
+  %i2 = stablehlo.iota dim = 2 : tensor<3x3x3x4xi32>
+  %factor2 = stablehlo.constant dense<7> : tensor<3x3x3x4xi32>
+  %p2 = stablehlo.multiply %i2, %factor2 : tensor<3x3x3x4xi32>
+  %t2 = stablehlo.add %t1, %p2 : tensor<3x3x3x4xi32>
+  %i3 = stablehlo.iota dim = 3 : tensor<3x3x3x4xi32>
+  %factor3 = stablehlo.constant dense<5> : tensor<3x3x3x4xi32>
+  %p3 = stablehlo.multiply %i3, %factor3 : tensor<3x3x3x4xi32>
+  %t3 = stablehlo.add %t2, %p3 : tensor<3x3x3x4xi32>
+  %square = stablehlo.multiply %t3, %t3 : tensor<3x3x3x4xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<3x3x3x4xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<3x3x3x4xi32>
+  %value = stablehlo.convert %number : (tensor<3x3x3x4xi32>) -> tensor<3x3x3x4xf32>
+  %hidden = util.optimization_barrier %value : tensor<3x3x3x4xf32>
   return %hidden : tensor<3x3x3x4xf32>
 }
 

@@ -5,157 +5,119 @@
 // Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func private @a() -> tensor<19x27xf32> {
-  %seed = util.unfoldable_constant 3 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %empty = tensor.empty() : tensor<19x27xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
-      iterator_types = ["parallel", "parallel"]} outs(%empty : tensor<19x27xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %square = arith.muli %t1, %t1 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<19x27xf32>
-  %hidden = util.optimization_barrier %made : tensor<19x27xf32>
+  %seed = util.unfoldable_constant dense<3> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<19x27xi32>
+  %shift = stablehlo.constant dense<5> : tensor<19x27xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<19x27xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<19x27xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<19x27xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<19x27xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<19x27xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<19x27xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<19x27xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<19x27xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<19x27xi32>
+  %square = stablehlo.multiply %t1, %t1 : tensor<19x27xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<19x27xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<19x27xi32>
+  %value = stablehlo.convert %number : (tensor<19x27xi32>) -> tensor<19x27xf32>
+  %hidden = util.optimization_barrier %value : tensor<19x27xf32>
   return %hidden : tensor<19x27xf32>
 }
 
 func.func private @b() -> tensor<27x23xf32> {
-  %seed = util.unfoldable_constant 8 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %empty = tensor.empty() : tensor<27x23xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
-      iterator_types = ["parallel", "parallel"]} outs(%empty : tensor<27x23xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %square = arith.muli %t1, %t1 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<27x23xf32>
-  %hidden = util.optimization_barrier %made : tensor<27x23xf32>
+  %seed = util.unfoldable_constant dense<8> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<27x23xi32>
+  %shift = stablehlo.constant dense<5> : tensor<27x23xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<27x23xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<27x23xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<27x23xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<27x23xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<27x23xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<27x23xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<27x23xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<27x23xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<27x23xi32>
+  %square = stablehlo.multiply %t1, %t1 : tensor<27x23xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<27x23xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<27x23xi32>
+  %value = stablehlo.convert %number : (tensor<27x23xi32>) -> tensor<27x23xf32>
+  %hidden = util.optimization_barrier %value : tensor<27x23xf32>
   return %hidden : tensor<27x23xf32>
 }
 
 func.func private @c() -> tensor<3x9x14xf32> {
-  %seed = util.unfoldable_constant 4 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %factor2 = arith.constant 7 : i32
-  %empty = tensor.empty() : tensor<3x9x14xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
-      iterator_types = ["parallel", "parallel", "parallel"]} outs(%empty : tensor<3x9x14xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %index2 = linalg.index 2 : index
-    %i2 = arith.index_cast %index2 : index to i32
-    %p2 = arith.muli %i2, %factor2 : i32
-    %t2 = arith.addi %t1, %p2 : i32
-    %square = arith.muli %t2, %t2 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<3x9x14xf32>
-  %hidden = util.optimization_barrier %made : tensor<3x9x14xf32>
+  %seed = util.unfoldable_constant dense<4> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<3x9x14xi32>
+  %shift = stablehlo.constant dense<5> : tensor<3x9x14xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<3x9x14xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<3x9x14xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<3x9x14xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<3x9x14xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<3x9x14xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<3x9x14xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<3x9x14xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<3x9x14xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<3x9x14xi32>
+  %i2 = stablehlo.iota dim = 2 : tensor<3x9x14xi32>
+  %factor2 = stablehlo.constant dense<7> : tensor<3x9x14xi32>
+  %p2 = stablehlo.multiply %i2, %factor2 : tensor<3x9x14xi32>
+  %t2 = stablehlo.add %t1, %p2 : tensor<3x9x14xi32>
+  %square = stablehlo.multiply %t2, %t2 : tensor<3x9x14xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<3x9x14xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<3x9x14xi32>
+  %value = stablehlo.convert %number : (tensor<3x9x14xi32>) -> tensor<3x9x14xf32>
+  %hidden = util.optimization_barrier %value : tensor<3x9x14xf32>
   return %hidden : tensor<3x9x14xf32>
 }
 
 func.func private @d() -> tensor<3x14x8xf32> {
-  %seed = util.unfoldable_constant 5 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %factor2 = arith.constant 7 : i32
-  %empty = tensor.empty() : tensor<3x14x8xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
-      iterator_types = ["parallel", "parallel", "parallel"]} outs(%empty : tensor<3x14x8xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %index2 = linalg.index 2 : index
-    %i2 = arith.index_cast %index2 : index to i32
-    %p2 = arith.muli %i2, %factor2 : i32
-    %t2 = arith.addi %t1, %p2 : i32
-    %square = arith.muli %t2, %t2 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<3x14x8xf32>
-  %hidden = util.optimization_barrier %made : tensor<3x14x8xf32>
+  %seed = util.unfoldable_constant dense<5> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<3x14x8xi32>
+  %shift = stablehlo.constant dense<5> : tensor<3x14x8xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<3x14x8xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<3x14x8xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<3x14x8xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<3x14x8xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<3x14x8xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<3x14x8xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<3x14x8xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<3x14x8xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<3x14x8xi32>
+  %i2 = stablehlo.iota dim = 2 : tensor<3x14x8xi32>
+  %factor2 = stablehlo.constant dense<7> : tensor<3x14x8xi32>
+  %p2 = stablehlo.multiply %i2, %factor2 : tensor<3x14x8xi32>
+  %t2 = stablehlo.add %t1, %p2 : tensor<3x14x8xi32>
+  %square = stablehlo.multiply %t2, %t2 : tensor<3x14x8xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<3x14x8xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<3x14x8xi32>
+  %value = stablehlo.convert %number : (tensor<3x14x8xi32>) -> tensor<3x14x8xf32>
+  %hidden = util.optimization_barrier %value : tensor<3x14x8xf32>
   return %hidden : tensor<3x14x8xf32>
 }
 
 func.func private @e() -> tensor<9x14x5xf32> {
-  %seed = util.unfoldable_constant 6 : i32
-  %modulus = arith.constant 11 : i32
-  %shift = arith.constant 5 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %factor2 = arith.constant 7 : i32
-  %empty = tensor.empty() : tensor<9x14x5xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
-      iterator_types = ["parallel", "parallel", "parallel"]} outs(%empty : tensor<9x14x5xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %index2 = linalg.index 2 : index
-    %i2 = arith.index_cast %index2 : index to i32
-    %p2 = arith.muli %i2, %factor2 : i32
-    %t2 = arith.addi %t1, %p2 : i32
-    %square = arith.muli %t2, %t2 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<9x14x5xf32>
-  %hidden = util.optimization_barrier %made : tensor<9x14x5xf32>
+  %seed = util.unfoldable_constant dense<6> : tensor<i32>
+  %modulus = stablehlo.constant dense<11> : tensor<9x14x5xi32>
+  %shift = stablehlo.constant dense<5> : tensor<9x14x5xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<9x14x5xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<9x14x5xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<9x14x5xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<9x14x5xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<9x14x5xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<9x14x5xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<9x14x5xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<9x14x5xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<9x14x5xi32>
+  %i2 = stablehlo.iota dim = 2 : tensor<9x14x5xi32>
+  %factor2 = stablehlo.constant dense<7> : tensor<9x14x5xi32>
+  %p2 = stablehlo.multiply %i2, %factor2 : tensor<9x14x5xi32>
+  %t2 = stablehlo.add %t1, %p2 : tensor<9x14x5xi32>
+  %square = stablehlo.multiply %t2, %t2 : tensor<9x14x5xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<9x14x5xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<9x14x5xi32>
+  %value = stablehlo.convert %number : (tensor<9x14x5xi32>) -> tensor<9x14x5xf32>
+  %hidden = util.optimization_barrier %value : tensor<9x14x5xf32>
   return %hidden : tensor<9x14x5xf32>
 }
 

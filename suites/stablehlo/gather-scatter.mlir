@@ -5,30 +5,23 @@
 // Written by suites/generate.py from suites/generator/stablehlo.py; change it there.
 
 func.func private @table() -> tensor<10x6xf32> {
-  %seed = util.unfoldable_constant 3 : i32
-  %modulus = arith.constant 1009 : i32
-  %shift = arith.constant 0 : i32
-  %factor0 = arith.constant 31 : i32
-  %factor1 = arith.constant 17 : i32
-  %empty = tensor.empty() : tensor<10x6xf32>
-  %made = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
-      iterator_types = ["parallel", "parallel"]} outs(%empty : tensor<10x6xf32>) {
-  ^bb0(%unused: f32):
-    %index0 = linalg.index 0 : index
-    %i0 = arith.index_cast %index0 : index to i32
-    %p0 = arith.muli %i0, %factor0 : i32
-    %t0 = arith.addi %seed, %p0 : i32
-    %index1 = linalg.index 1 : index
-    %i1 = arith.index_cast %index1 : index to i32
-    %p1 = arith.muli %i1, %factor1 : i32
-    %t1 = arith.addi %t0, %p1 : i32
-    %square = arith.muli %t1, %t1 : i32
-    %rest = arith.remui %square, %modulus : i32
-    %number = arith.subi %rest, %shift : i32
-    %value = arith.sitofp %number : i32 to f32
-    linalg.yield %value : f32
-  } -> tensor<10x6xf32>
-  %hidden = util.optimization_barrier %made : tensor<10x6xf32>
+  %seed = util.unfoldable_constant dense<3> : tensor<i32>
+  %modulus = stablehlo.constant dense<1009> : tensor<10x6xi32>
+  %shift = stablehlo.constant dense<0> : tensor<10x6xi32>
+  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> tensor<10x6xi32>
+  %i0 = stablehlo.iota dim = 0 : tensor<10x6xi32>
+  %factor0 = stablehlo.constant dense<31> : tensor<10x6xi32>
+  %p0 = stablehlo.multiply %i0, %factor0 : tensor<10x6xi32>
+  %t0 = stablehlo.add %t, %p0 : tensor<10x6xi32>
+  %i1 = stablehlo.iota dim = 1 : tensor<10x6xi32>
+  %factor1 = stablehlo.constant dense<17> : tensor<10x6xi32>
+  %p1 = stablehlo.multiply %i1, %factor1 : tensor<10x6xi32>
+  %t1 = stablehlo.add %t0, %p1 : tensor<10x6xi32>
+  %square = stablehlo.multiply %t1, %t1 : tensor<10x6xi32>
+  %rest = stablehlo.remainder %square, %modulus : tensor<10x6xi32>
+  %number = stablehlo.subtract %rest, %shift : tensor<10x6xi32>
+  %value = stablehlo.convert %number : (tensor<10x6xi32>) -> tensor<10x6xf32>
+  %hidden = util.optimization_barrier %value : tensor<10x6xf32>
   return %hidden : tensor<10x6xf32>
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,15 @@ def test_no_module_says_that_it_was_generated_without_a_generator_that_writes_it
         if "Written by suites/generate.py" in path.read_text(encoding="utf-8")
     }
     assert marked == set(listed.split())
+
+
+@pytest.mark.parametrize("path", sorted((SUITES / "stablehlo").glob("*.mlir")), ids=lambda path: path.name)
+def test_another_compiler_of_stablehlo_can_take_the_suite_of_that_name(path: Path) -> None:
+    code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+    used = set(re.findall(r"(?:= |^\s*)\"?([a-z_]+\.\w+)", code, re.MULTILINE))
+    hides = {"util.unfoldable_constant", "util.optimization_barrier"}
+    checks = {"check.expect_eq_const", "check.expect_almost_eq_const"}
+    assert {name for name in used if not name.startswith("stablehlo.")} <= {"func.func", *hides, *checks}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

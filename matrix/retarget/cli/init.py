@@ -15,7 +15,7 @@ from retarget.cli.devices import Finding, find_devices
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
-from retarget.extension import SuggestedTarget
+from retarget.extension import Compiler, SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
@@ -41,7 +41,7 @@ class _Configs(Struct, frozen=True, kw_only=True):
     """The target configs that suites can use, by name: those to declare, or those that are declared above.
 
     `compiles` are for suites that run nothing, `runs` for those that run, `compares` for those that compare results
-    with those of the compiler config `reference`.
+    with those of the compiler config `reference`. `by` are the compilers of each.
     """
 
     compiles: tuple[str, ...]
@@ -51,6 +51,7 @@ class _Configs(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     suggested: tuple[SuggestedTarget, ...] = ()
     compilers: Mapping[str, str]
+    by: Mapping[str, Sequence[Compiler]]
     absent: tuple[str, ...] = ()
     above: tuple[Path, ...] = ()
 
@@ -162,6 +163,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
     everything: dict[str, Sequence[DeviceInfo]] = dict.fromkeys(registry.drivers, ())
     references = {target.compiler_config for target, _ in _all_targets(registry, everything) if target.is_reference}
     reference = next(iter([name for name in compilers if name in references] or compilers), "")
+    known = registry.compilers
     scoped = {config.name: config.compiler for target in targets for config in target.compilers}
     words = (*scope.targets.configs, *scope.compilers.configs, *scope.runtimes.configs, *registry.drivers)
     return _Configs(
@@ -171,6 +173,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
         reference=reference if len(compilers) > 1 else "",
         words=words,
         compilers=scoped,
+        by={of.name: [known[one.compiler] for one in of.compilers if one.compiler in known] for of in chosen},
         absent=_absent(findings),
         above=tuple(loader.matrix_files),
     )
@@ -197,6 +200,7 @@ def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
         words=(*(target.name for target in targets), *backends, *registry.drivers),
         suggested=targets,
         compilers={target.compiler_config: compiler for target, compiler in pairs},
+        by={target.name: [registry.compilers[compiler]] for target, compiler in pairs},
         absent=_absent(findings),
     )
 
@@ -226,10 +230,12 @@ def _texts(folder: Path, found: Survey, plan: Plan, configs: _Configs) -> list[t
     targets: dict[str, Sequence[str]] = {}
     for suite in plan.suites:
         suggestion = suite.suggestion
+        names = configs.compares if suggestion.compares else configs.runs
         if suggestion.compiles_only:
-            targets[suite.name] = configs.compiles
-        else:
-            targets[suite.name] = configs.compares if suggestion.compares else configs.runs
+            names = configs.compiles
+        paths = suite.suggestion.files
+        taken = [name for name in names if any(one.takes(path) for one in configs.by[name] for path in paths)]
+        targets[suite.name] = taken or names
     files: list[tuple[Path, str]] = []
     if configs.suggested:
         used = {name for names in targets.values() for name in names}

@@ -247,3 +247,9 @@ class Compiler(Builds, is_base=True):
         `devices` are those found here, by driver; a driver without devices is not in it.
         """
         return ()
+
+    @called_in_process
+    def takes(self, source: Path) -> bool:
+        """Return whether a file may be a module for this compiler, by a look into it. Pure; in the process of
+        `retarget init`, which gives a suite no target config of a compiler that takes none of its files."""
+        return True

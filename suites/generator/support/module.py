@@ -69,6 +69,38 @@ def applied(op: str, out: str, *kinds: str) -> str:
         """
 
 
+def _in_stablehlo(name: str, kind: str, element: str, rank: int, formula: tuple[int, int, int]) -> str:
+    """Return the function of an input for any compiler of StableHLO: that of other suites has loops of linalg."""
+    seed, modulus, shift = formula
+    whole = kind.removesuffix(f"{element}>") + "i32>"
+    lines = [
+        f"func.func private @{name}() -> {kind} {{",
+        f"  %seed = util.unfoldable_constant dense<{seed}> : tensor<i32>",
+        f"  %modulus = stablehlo.constant dense<{modulus}> : {whole}",
+        f"  %shift = stablehlo.constant dense<{shift}> : {whole}",
+        f"  %t = stablehlo.broadcast_in_dim %seed, dims = [] : (tensor<i32>) -> {whole}",
+    ]
+    last = "%t"
+    for d in range(rank):
+        lines += [
+            f"  %i{d} = stablehlo.iota dim = {d} : {whole}",
+            f"  %factor{d} = stablehlo.constant dense<{FACTORS[d]}> : {whole}",
+            f"  %p{d} = stablehlo.multiply %i{d}, %factor{d} : {whole}",
+            f"  %t{d} = stablehlo.add {last}, %p{d} : {whole}",
+        ]
+        last = f"%t{d}"
+    lines += [
+        f"  %square = stablehlo.multiply {last}, {last} : {whole}",
+        f"  %rest = stablehlo.remainder %square, %modulus : {whole}",
+        f"  %number = stablehlo.subtract %rest, %shift : {whole}",
+        f"  %value = stablehlo.convert %number : ({whole}) -> {kind}",
+        f"  %hidden = util.optimization_barrier %value : {kind}",
+        f"  return %hidden : {kind}",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
 @dataclass(slots=True, kw_only=True)
 class Module:
     """One generated module. `path` is below suites/, without suffix; `about` is its comment, `generator` its author."""
@@ -87,6 +119,9 @@ class Module:
         """Add a private function `@name` that makes the formula's values; return them in float64."""
         values = pattern(shape, seed=seed, modulus=modulus, shift=shift, scale=scale)
         kind = self.inputs[name] = type_of(values, element)
+        if self.path.startswith("stablehlo/") and scale == 1.0:
+            self.helpers[name] = _in_stablehlo(name, kind, element, len(shape), (seed, modulus, shift))
+            return values
         rank = len(shape)
         dims, parallel = ", ".join(f"d{d}" for d in range(rank)), ", ".join(['"parallel"'] * rank)
         lines = [

@@ -22,6 +22,32 @@ func.func @squares() {
 }
 """
 SCALE = "func.func @scale(%a: tensor<?x3xf32>) -> tensor<?x3xf32> {\n  return %a : tensor<?x3xf32>\n}\n"
+PICKY = """\
+from retarget.extension import Compiler, SuggestedTarget, hookimpl
+
+
+class Picky(Compiler):
+    name, artifact_suffix = "picky", ".vmfb"
+
+    def resolve(self, config, flags): ...
+
+    def compile(self, request): ...
+
+    def reproduce(self, target, flags, output): ...
+
+    def suggest_targets(self, devices):
+        return (SuggestedTarget(name="few", comment="", compiler_config="picky", drivers=("local-sync",)),)
+
+    def takes(self, source):
+        return source.name == "taken.mlir"
+
+
+@hookimpl
+def retarget_compilers():
+    return (Picky(),)
+"""
+"""A compiler that takes few modules."""
+
 TEXT = "// CHECK: flow.executable\nfunc.func @f(%a: f32) -> f32 {\n  return %a : f32\n}\n"
 
 
@@ -230,6 +256,21 @@ def test_cases_compare_with_the_reference_among_the_configs_above_unless_these_a
         assert main(["init", folder]) == 0
         assert (here / folder / "matrix.toml").exists() is (folder == "a")
     assert 'agree_with = "vmvx"' in (here / "b" / "scale.cases.toml").read_text()
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_suite_is_for_compilers_that_take_one_of_its_modules(above: bool, here: Path) -> None:
+    write(here, **{"picky.py": PICKY}, a__taken_mlir=CHECK, a__other_mlir=CHECK, b__other_mlir=CHECK, c__s_mlir=SCALE)
+    if above:
+        texts = (compiler("picky", "picky"), compiler("mine"), runtime("sync"))
+        targets = (target("few", "picky", ["sync"]), target("mixed", ["picky", "mine"], ["sync"]))
+        (here / "matrix.toml").write_text("".join((*texts, *targets)))
+    for folder, is_taken in (("a", True), ("b", False), ("c", False)):
+        assert main(["init", "--retarget-extension", "picky", folder]) == 0
+        written = (here / folder / "suite.toml").read_text()
+        assert ('"few"' in written) == is_taken
+        assert '"mixed"' in written if above else '"cpu"' in written
+        assert above or ('"few"' in (here / folder / "matrix.toml").read_text()) == is_taken
 
 
 def test_suites_that_are_there_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
