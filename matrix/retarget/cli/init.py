@@ -15,7 +15,7 @@ from retarget.cli.devices import Finding, find_devices
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
-from retarget.extension import SuggestedTarget
+from retarget.extension import Compiler, SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
@@ -41,7 +41,7 @@ class _Configs(Struct, frozen=True, kw_only=True):
     """The target configs that suites can use, by name: those to declare, or those that are declared above.
 
     `compiles` are for suites that run nothing, `runs` for those that run, `compares` for those that compare results
-    with those of the compiler config `reference`.
+    with those of the compiler config `reference`. `takes` has the compilers of each.
     """
 
     compiles: tuple[str, ...]
@@ -51,6 +51,7 @@ class _Configs(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     suggested: tuple[SuggestedTarget, ...] = ()
     compilers: Mapping[str, str]
+    takes: Mapping[str, Sequence[Compiler]]
     absent: tuple[str, ...] = ()
     above: tuple[Path, ...] = ()
 
@@ -171,6 +172,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
         reference=reference if len(compilers) > 1 else "",
         words=words,
         compilers=scoped,
+        takes={one.name: [registry.compiler(config.compiler) for config in one.compilers] for one in chosen},
         absent=_absent(findings),
         above=tuple(loader.matrix_files),
     )
@@ -197,6 +199,7 @@ def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
         words=(*(target.name for target in targets), *backends, *registry.drivers),
         suggested=targets,
         compilers={target.compiler_config: compiler for target, compiler in pairs},
+        takes={target.name: [registry.compiler(compiler)] for target, compiler in pairs},
         absent=_absent(findings),
     )
 
@@ -227,9 +230,16 @@ def _texts(folder: Path, found: Survey, plan: Plan, configs: _Configs) -> list[t
     for suite in plan.suites:
         suggestion = suite.suggestion
         if suggestion.compiles_only:
-            targets[suite.name] = configs.compiles
+            names = configs.compiles
         else:
-            targets[suite.name] = configs.compares if suggestion.compares else configs.runs
+            names = configs.compares if suggestion.compares else configs.runs
+        suffixes = {path.suffix for path in suggestion.files}
+        fit = [
+            name
+            for name in names
+            if all(suffixes <= {*(one.source_suffixes or suffixes)} for one in configs.takes[name])
+        ]
+        targets[suite.name] = fit or names
     files: list[tuple[Path, str]] = []
     if configs.suggested:
         used = {name for names in targets.values() for name in names}

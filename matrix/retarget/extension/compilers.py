@@ -123,7 +123,8 @@ class SuggestedTarget(Struct, frozen=True, kw_only=True):
 
 
 class Compiler(Builds, is_base=True):
-    """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`.
+    """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`. `source_suffixes`
+    are those of the modules that it takes, all if it names none: `retarget init` gives it no others.
 
     A module is compiled with `measuring_flags` after its own flags for `module_size`, and with `statistics_flags` for
     `program_statistics`; without any of these it is the artifact itself that is read.
@@ -131,6 +132,7 @@ class Compiler(Builds, is_base=True):
 
     name: str
     artifact_suffix: str
+    source_suffixes: Sequence[str] = ()
     measuring_flags: Sequence[str] = ()
     statistics_flags: Sequence[str] = ()
 
