@@ -172,8 +172,9 @@ class CasesLoader(CaseLoader):
         return [reading.case() for reading in readings(_with_types(request, model), model)]
 
     def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return the functions, with the types of an ONNX model where the artifact says nothing of them."""
-        return _with_types(request, _function_of_model(request)).functions
+        """Return the functions; that of an ONNX model where the artifact says nothing of types."""
+        model = _function_of_model(request)
+        return request.functions if model is None else (model,)
 
 
 def _written(data: Sequence[Path]) -> Iterator[Path]:
@@ -188,7 +189,8 @@ def _function_of_model(request: CaseRequest) -> FunctionInfo | None:
     functions = request.functions
     if request.source.suffix != ONNX or len(functions) != 1 or functions[0].argument_types or functions[0].result_types:
         return None
-    return model_function(request.source)
+    model = model_function(request.source)
+    return model if model is None or model.name else replace(model, name=functions[0].name)
 
 
 def _with_types(request: CaseRequest, model: FunctionInfo | None) -> CaseRequest:

@@ -40,7 +40,7 @@ def readings(request: CaseRequest, model: FunctionInfo | None, *, only_checks: b
     `model` is the function of an ONNX model where the artifact says nothing of its types. Compilers name it as they
     like, so cases without a name have that of the model's graph. With `only_checks` nothing is generated.
     """
-    references, named = References(), request.functions if model is None or not model.name else (model,)
+    references, named = References(), request.functions if model is None else (model,)
     for path in request.data:
         file = read_cases_file(path, request.folder)
         for written, name in zip(file.cases, case_names(file.cases, named), strict=True):

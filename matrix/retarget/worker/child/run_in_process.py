@@ -162,7 +162,7 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
     if seed is None:
         return cases
 
-    return (*cases, *seeded_cases(loader.declared_functions(request), cases, seed))
+    return (*cases, *seeded_cases(loader.declared_functions(request), request.functions, cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:
@@ -369,13 +369,15 @@ _DYNAMIC = 4
 """The size of a dimension that the type leaves open."""
 
 
-def seeded_cases(functions: Sequence[FunctionInfo], cases: Iterable[Case], seed: int) -> list[Case]:
+def seeded_cases(
+    declared: Sequence[FunctionInfo], exported: Sequence[FunctionInfo], cases: Iterable[Case], seed: int
+) -> list[Case]:
     """Return a case for each function that takes arguments and that none of `cases` calls."""
     called = {case.function for case in cases}
     return [
-        Case(name=function.name, function=function.name, read=_reader(function, seed))
-        for function in functions
-        if function.arguments and function.name not in called
+        Case(name=function.name, function=one.name, read=_reader(function, seed))
+        for function, one in zip(declared, exported, strict=True)
+        if function.arguments and one.name not in called
     ]
 
 
