@@ -71,10 +71,8 @@ def linker() -> tuple[str, ...]:
     for folder in (with_linker and with_linker.submodule_search_locations) or ():
         if (path := Path(folder) / "compiler" / "_mlir_libs" / "iree-lld").is_file():
             return (str(path), "-flavor", "gnu", "-shared")
-    raise UnavailableError(
-        "found no C compiler and no linker, with which TVM makes a shared object",
-        hint="install gcc or lld, or `pip install iree-base-compiler`, which has a linker",
-    )
+    hint = "install gcc or lld, or `pip install iree-base-compiler`, which has a linker"
+    raise UnavailableError("found no C compiler and no linker, with which TVM makes a shared object", hint=hint)
 
 
 class TvmCompiler(Compiler):
@@ -155,11 +153,10 @@ def resolved(flags: Sequence[str]) -> Resolved:
 
 def split(flags: Sequence[str]) -> dict[str, str]:
     """Return the options of the target by name. Raises `CompilerError` for a flag that is none."""
-    parts = [(flag, *flag.removeprefix("-").partition("=")) for flag in flags]
-    for flag, _, equals, _ in parts:
-        if not flag.startswith("-") or not equals:
+    for flag in flags:
+        if not flag.startswith("-") or "=" not in flag:
             raise CompilerError(f"found the flag {flag!r}, expected -OPTION=VALUE of TVM's target llvm", verdict=True)
-    return {name: value for _, name, _, value in parts}
+    return dict(flag[1:].split("=", 1) for flag in flags)
 
 
 def target_of(flags: Sequence[str]) -> Any:
@@ -220,6 +217,9 @@ class TvmDriver(Driver):
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         return build()
+
+    def functions(self, artifact: bytes) -> Sequence[FunctionInfo]:
+        return TvmProgram(artifact).functions
 
     def import_ahead(self) -> None:
         import tvm.relax  # noqa: F401  some seconds
