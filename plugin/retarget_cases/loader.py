@@ -155,7 +155,7 @@ class CasesLoader(CaseLoader):
     def _checked(self, request: CaseRequest) -> Iterator[Reading]:
         from retarget_cases.worker.cases import readings  # it imports NumPy
 
-        return readings(request, types_of_model=True, only_checks=True)
+        return readings(request, request.functions[0], only_checks=True)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run.
@@ -167,32 +167,35 @@ class CasesLoader(CaseLoader):
             raise NoCasesError(msg)
         from retarget_cases.worker.cases import readings  # it imports NumPy
 
-        typed = _with_model_types(request)
-        return [reading.case() for reading in readings(typed, types_of_model=typed is not request)]
+        model = _function_of_model(request)
+        return [reading.case() for reading in readings(_with_types(request, model), model)]
 
     def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return the functions, with the types of an ONNX model where the artifact says nothing of them."""
-        return _with_model_types(request).functions
+        """Return the functions; that of an ONNX model where the artifact says nothing of types."""
+        model = _function_of_model(request)
+        return request.functions if model is None else (model,)
 
 
 def _written(data: Sequence[Path]) -> Iterator[Path]:
     return (path for path in data if path.name.endswith(SUFFIX))
 
 
-def _with_model_types(request: CaseRequest) -> CaseRequest:
-    """Return the request with the types that an ONNX model declares, where the artifact says nothing of types."""
+def _function_of_model(request: CaseRequest) -> FunctionInfo | None:
+    """Return the function that an ONNX model declares, where the artifact has one and says nothing of its types."""
     from retarget_cases.onnx.models import SUFFIX as ONNX
     from retarget_cases.onnx.models import model_function
 
-    if request.source.suffix != ONNX or len(request.functions) != 1:
+    functions = request.functions
+    if request.source.suffix != ONNX or len(functions) != 1 or functions[0].argument_types or functions[0].result_types:
+        return None
+    model = model_function(request.source)
+    return model if model is None or model.name else replace(model, name=functions[0].name)
+
+
+def _with_types(request: CaseRequest, model: FunctionInfo | None) -> CaseRequest:
+    if model is None:
         return request
-    (function,) = request.functions
-    if function.argument_types or function.result_types:
-        return request
-    declared = model_function(request.source)
-    if declared is None:
-        return request
-    return msgspec.structs.replace(request, functions=(replace(declared, name=function.name),))
+    return msgspec.structs.replace(request, functions=(replace(model, name=request.functions[0].name),))
 
 
 def _without_cases(source: Path, cases: Path) -> Diagnostic:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 EXAMPLE = EXAMPLES / "retarget-wasmtime"
 FORK = EXAMPLES / "retarget-mychip"
+TVM = EXAMPLES / "retarget-tvm"
 
 FORK_RUNTIME = """
 
@@ -56,9 +59,16 @@ def suites(tmp_path: Path) -> Path:
 
 def run_pytest(site: Path, suites: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(site), "RETARGET_CACHE_DIR": str(suites.parent / "cache")}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={suites}", str(suites), *arguments]
+    return run_module(sys.executable, "pytest", suites, *arguments, environment=environment)
+
+
+def run_module(
+    python: str | Path, module: str, suites: Path, *arguments: str, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    options = ["-p", "no:cacheprovider", f"--rootdir={suites}", str(suites)] if module == "pytest" else []
+    command = [str(python), "-m", module, *options, *arguments]
     return subprocess.run(
-        command, cwd=suites, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=suites, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -121,3 +131,93 @@ def test_a_fork_s_driver_is_skipped_by_a_runtime_without_it_and_opened_by_one_th
     wrong = run_pytest(fork_site, suites, "-m", "npu")
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
     assert "compare: " in wrong.stdout
+
+
+# ---------------------------------------------------------------- TVM beside IREE
+
+Tvm = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def tvm(tmp_path_factory: pytest.TempPathFactory) -> Tvm:
+    """A new environment with the example and all that it depends on. Starts a module there, in a folder of suites."""
+    from uv import find_uv_bin
+
+    folder, source = tmp_path_factory.mktemp("tvm"), tmp_path_factory.mktemp("example") / "source"
+    shutil.copytree(TVM, source)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["RETARGET_CACHE_DIR"] = str(folder / "cache")
+    uv, python = find_uv_bin(), folder / "venv" / "bin" / "python"
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(python.parents[1])], check=True)
+    packages = ["--editable", f"{EXAMPLES.parents[1]}[iree]", str(source)]
+    subprocess.run([uv, "pip", "install", "--quiet", "--python", str(python), *packages], check=True)
+
+    def run(module: str, suites: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return run_module(python, module, suites, *arguments, environment=environment)
+
+    return run
+
+
+@pytest.fixture
+def tvm_suites(tmp_path: Path) -> Path:
+    return shutil.copytree(TVM / "suites", tmp_path / "suites")
+
+
+@pytest.mark.slow
+def test_two_compilers_agree_and_what_they_compiled_is_reused(tvm: Tvm, tvm_suites: Path) -> None:
+    first = tvm("pytest", tvm_suites)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "58 passed, 2 xfailed" in first.stdout
+    second = tvm("pytest", tvm_suites, "-m", "tvm-llvm", "-v")
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert "compiled 0, reused 17" in second.stdout  # two of them are IREE's, with which models agree
+    assert "suite.toml::models::classifier_tvm-llvm_tvm SUBPASSED[independent]" in second.stdout
+    explained = tvm("retarget.cli", tvm_suites, "explain", "models::classifier_tvm-llvm")
+    assert re.search(r"compiler  tvm 0\.\d+\.\S+ \(build [0-9a-f]{12}\)", explained.stdout), explained.stdout
+    assert "-mcpu=generic" not in explained.stdout
+
+
+@pytest.mark.slow
+def test_a_wrong_expected_value_fails_on_both_compilers(tvm: Tvm, tvm_suites: Path) -> None:
+    cases = tvm_suites / "classifier.cases.toml"
+    cases.write_text(cases.read_text().replace("[[[0.333333, ", "[[[0.25, "))
+    done = tvm("pytest", tvm_suites, "-k", "classifier")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "compare: by-hand: result 0: 1 of 3 elements differ, " in done.stdout
+    assert "classifier_llvm-cpu_local-sync  failed alike" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_model_that_tvm_refuses_fails_at_compile_with_tvm_s_words(tvm: Tvm, tvm_suites: Path) -> None:
+    import onnx.parser
+
+    (tvm_suites / "classifier.cases.toml").unlink()
+    text = '<ir_version: 8, opset_import: ["": 17]> det (float[3, 3] a) => (float d) { d = Det(a) }'
+    onnx.save(onnx.parser.parse_model(text), tvm_suites / "classifier.onnx")
+    done = tvm("pytest", tvm_suites, "-m", "tvm-llvm", "-k", "classifier")
+    assert done.returncode == 1, done.stdout + done.stderr
+    summary = "OpNotImplemented: The following operators are not supported for frontend ONNX: Det"
+    assert f"compile: TVM's ONNX front end: {summary}\n" in done.stdout
+    assert "1 failed, 58 deselected, 1 blocked" in done.stdout
+
+
+@pytest.mark.slow
+def test_without_a_c_compiler_tvm_s_objects_are_linked_by_iree_s_linker(tvm: Tvm, tvm_suites: Path) -> None:
+    matrix = tvm_suites / "matrix.toml"
+    matrix.write_text(matrix.read_text().replace('"tvm"\nflags', '"tvm"\nenv = { PATH = "" }\nflags', 1))
+    done = tvm("pytest", tvm_suites, "-m", "tvm-llvm", "-k", "statistics")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "compiled 0" not in done.stdout  # an artifact of the C compiler is not taken for it
+
+
+@pytest.mark.slow
+def test_init_suggests_tvm_for_models_and_it_agrees_with_iree(tvm: Tvm, tvm_suites: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    shutil.copy(tvm_suites / "classifier.onnx", folder)
+    done = tvm("retarget.cli", folder, "init")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'compiler = "tvm"\nflags = ["-mcpu=host"]' in (folder / "matrix.toml").read_text()
+    agreed = tvm("pytest", folder, "-m", "tvm-llvm or vmvx")
+    assert agreed.returncode == 0, agreed.stdout + agreed.stderr
+    assert "4 passed" in agreed.stdout

@@ -38,7 +38,9 @@ def save(path: Path, *, element: str = "FLOAT", sizes: tuple[int | str, ...] = (
     return path
 
 
-def load(model: Path, text: str | None = None, *data: Path, folder: Path | None = None) -> list[Case]:
+def load(
+    model: Path, text: str | None = None, *data: Path, folder: Path | None = None, called: str = "product"
+) -> list[Case]:
     path = model.with_suffix(".cases.toml")
     if text is not None:
         path.write_text(text)
@@ -48,7 +50,7 @@ def load(model: Path, text: str | None = None, *data: Path, folder: Path | None 
         data=(*([path] if text is not None else []), *data),
         folder=folder or model.parent,
         compiler="cc",
-        functions=(function("product"),),
+        functions=(function(called),),
     )
     return list(ModelsLoader().load(request))
 
@@ -146,6 +148,11 @@ def test_an_error_of_a_reference_is_one_of_the_file_that_is_there(tmp_path: Path
             read(case)
         (one,) = caught.value.diagnostics
         assert (one.file, "onnxruntime cannot evaluate" in one.message) == (tmp_path / file, True)
+
+
+def test_a_case_without_a_name_has_that_of_the_graph_whatever_the_compiler_calls_the_function(tmp_path: Path) -> None:
+    (case,) = load(save(tmp_path / "m.onnx"), "sizes.batch = 2\n[[case]]\n", called="main")
+    assert (case.name, case.function) == ("product", "main")
 
 
 def test_a_model_without_cases_has_one_with_generated_inputs_and_the_results_of_a_reference(tmp_path: Path) -> None:

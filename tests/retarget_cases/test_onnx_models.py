@@ -89,6 +89,11 @@ def test_literals_have_the_types_of_the_model(model: Path) -> None:
     assert [array.dtype for array in data.expected or () if array is not None] == [np.float32]
 
 
+def test_a_case_without_a_name_has_that_of_the_graph_whatever_the_compiler_calls_the_function(model: Path) -> None:
+    (case,) = load(model, GOOD, FunctionInfo(name="main", arguments=2))  # type: ignore[misc]
+    assert (case.name, case.function) == ("scale", "main")
+
+
 def test_what_the_artifact_declares_counts_more_than_the_model(model: Path) -> None:
     declared = function("scale", ["tensor<1x3xf16>", "tensor<2xi32>"], ["tensor<1x3xf16>"])
     (case,) = load(model, GOOD, declared)  # type: ignore[misc]

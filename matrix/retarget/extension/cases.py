@@ -181,8 +181,9 @@ class CaseLoader(Product, is_base=True):
         return ()
 
     def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return `request.functions`, with the types that the module's file declares where they have none. Runs in a
-        device worker. Raises `RetargetError` for a file that cannot be read.
+        """Return `request.functions`, with the types that the module's file declares where they have none, and with its
+        names: generated cases have them, also where a compiler calls the functions otherwise. Runs in a device worker.
+        Raises `RetargetError` for a file that cannot be read.
 
         A module that no suite declares is compared (`retarget compare FILE`) as one of the first kind that overrides
         this."""

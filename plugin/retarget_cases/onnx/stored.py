@@ -8,7 +8,7 @@ A folder per test, laid out so that a person can use the tools on it:
     cases.json       names, element types, shapes, tolerances
 
 A value that is no tensor of numbers (a sequence, an optional, a tensor of strings) has no file; `cases.json` says what
-it is, and a case with one fails when it is read: no HAL buffer view holds it.
+it is, and a case with one fails when it is read: no array holds it.
 
 It takes some seconds to have the package make its tests, so pytest's process
 never imports it.
@@ -123,7 +123,7 @@ def _case(folder: Path, written: Any, function: str, tolerances: Mapping[str, To
 
 def _read_value(folder: Path, what: str, value: Mapping[str, Any]) -> Array:
     if "is" in value:
-        msg = f"{what} is {value['is']}, which no buffer view holds; expected a tensor of numbers"
+        msg = f"{what} is {value['is']}, which no array holds; expected a tensor of numbers"
         raise RetargetError(msg)
     try:
         return read_bin(folder / value["file"], dtype=dtype_named(value["dtype"]), shape=value["shape"])

@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 
-def readings(request: CaseRequest, *, types_of_model: bool, only_checks: bool = False) -> Iterator[Reading]:
+def readings(request: CaseRequest, model: FunctionInfo | None, *, only_checks: bool = False) -> Iterator[Reading]:
     """Yield the written cases of a module, in the order of its files. Raises `DiagnosticsError`.
 
-    `types_of_model` means that the artifact says nothing of the function's types: they are those of its source. With
-    `only_checks` nothing is generated.
+    `model` is the function of an ONNX model where the artifact says nothing of its types. Compilers name it as they
+    like, so cases without a name have that of the model's graph. With `only_checks` nothing is generated.
     """
-    references = References()
+    references, named = References(), request.functions if model is None else (model,)
     for path in request.data:
         file = read_cases_file(path, request.folder)
-        for written, name in zip(file.cases, case_names(file.cases, request.functions), strict=True):
+        for written, name in zip(file.cases, case_names(file.cases, named), strict=True):
             yield Reading(
                 file=file,
                 written=written,
                 name=name,
                 request=request,
                 references=references,
-                types_of_model=types_of_model,
+                types_of_model=model is not None,
                 only_checks=only_checks,
             )
 

@@ -39,7 +39,8 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
     beside = replace(file, path=request.source, text="")  # the model may be elsewhere, and its data sets beside it
     sets = [(beside, case) for case in _data_sets(request.data)]
     cases = [(file, case) for case in file.cases] + sets or [(file, generated)]
-    names = case_names([case for _, case in cases], [FunctionInfo(name=function, arguments=len(model.inputs))])
+    graph = FunctionInfo(name=model.name or function, arguments=len(model.inputs))
+    names = case_names([case for _, case in cases], [graph])
     for (origin, case), name in zip(cases, names, strict=True):
         problems: list[Problem] = []
         bound, info = _bound(case, model, function, problems)

@@ -176,7 +176,7 @@ def test_what_no_buffer_view_holds_fails_when_it_is_read(generated: Path, name: 
     assert case.read is not None
     with pytest.raises(RetargetError) as caught:
         case.read()
-    assert str(caught.value) == f"{message}, which no buffer view holds; expected a tensor of numbers"
+    assert str(caught.value) == f"{message}, which no array holds; expected a tensor of numbers"
 
 
 def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path, description: Path) -> None:

@@ -166,7 +166,7 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
     functions = loader.declared_functions(request)
     taking = {function.name for function in functions if function.arguments}
     cases = tuple(case for case in cases if not (case.must_check and case.function in taking))  # it has no inputs
-    return (*cases, *seeded_cases(functions, cases, seed))
+    return (*cases, *seeded_cases(functions, request.functions, cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:
@@ -371,13 +371,15 @@ _DYNAMIC = 4
 """The size of a dimension that the type leaves open."""
 
 
-def seeded_cases(functions: Sequence[FunctionInfo], cases: Iterable[Case], seed: int) -> list[Case]:
+def seeded_cases(
+    declared: Sequence[FunctionInfo], exported: Sequence[FunctionInfo], cases: Iterable[Case], seed: int
+) -> list[Case]:
     """Return a case for each function that takes arguments and that none of `cases` calls."""
     called = {case.function for case in cases}
     return [
-        Case(name=function.name, function=function.name, read=_reader(function, seed))
-        for function in functions
-        if function.arguments and function.name not in called
+        Case(name=function.name, function=one.name, read=_reader(function, seed))
+        for function, one in zip(declared, exported, strict=True)
+        if function.arguments and one.name not in called
     ]
 
 

@@ -104,7 +104,7 @@ def function(*types: str, name: str = "f") -> FunctionInfo:
 
 
 def inputs(*types: str, seed: int = 0) -> tuple[Any, ...]:
-    (case,) = seeded_cases([function(*types)], [], seed)
+    (case,) = seeded_cases([function(*types)], [function(*types)], [], seed)
     assert case.read is not None
     return case.read().inputs
 
@@ -160,8 +160,18 @@ def test_inputs_are_the_same_every_time_and_others_with_another_seed() -> None:
 
 def test_only_functions_that_take_something_and_have_no_case_get_one() -> None:
     functions = [function("i32"), function(name="g"), function("i32", name="h"), FunctionInfo(name="k", arguments=None)]
-    cases = seeded_cases(functions, [Case(name="mine", function="h")], 0)
+    cases = seeded_cases(functions, functions, [Case(name="mine", function="h")], 0)
     assert [(case.name, case.function, case.expected) for case in cases] == [("f", "f", None)]
+
+
+def test_a_compiler_s_own_name_of_a_function_changes_neither_the_case_nor_its_inputs() -> None:
+    declared = function("tensor<8xf32>", name="net")
+    (case,) = seeded_cases([declared], [FunctionInfo(name="main", arguments=1)], [], 0)
+    (other,) = seeded_cases([declared], [declared], [], 0)
+    assert (case.name, case.function) == ("net", "main")
+    assert case.read is not None
+    assert other.read is not None
+    assert np.array_equal(case.read().inputs[0], other.read().inputs[0])
 
 
 @pytest.mark.parametrize(
@@ -173,7 +183,7 @@ def test_only_functions_that_take_something_and_have_no_case_get_one() -> None:
     ],
 )
 def test_what_no_inputs_can_be_made_for_is_reported(info: FunctionInfo, message: str) -> None:
-    (case,) = seeded_cases([info], [], 0)
+    (case,) = seeded_cases([info], [info], [], 0)
     assert case.read is not None
     with pytest.raises(RetargetError, match=f"no inputs can be generated for function 'f': {message}"):
         case.read()
