@@ -182,7 +182,7 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
 
     An unreported capability is no reason for a skip: loading the artifact shows whether it has it.
     """
-    devices = [profile_of_device(info, info.runtime) for info in infos]
+    devices = [profile_of_device(info, info.runtime) for info in infos if needs]
     answers = [(need, answer_requirement(parse_requirement(need), devices)) for need in needs]
     unmet = [f"{need}, and {found.reason}" for need, found in answers if found.status is RequirementStatus.UNMET]
     if unmet:
