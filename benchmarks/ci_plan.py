@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from collection import COMPILERS, PER_MODULE, RUNTIMES, collect, write_matrix
-from retarget.results import SessionResults, TargetRecord, new_session, read_plan
+from retarget.results import Plan, SessionResults, TargetRecord, new_session
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord, RunRecord
 
@@ -67,7 +67,7 @@ def plan(folder: Path, history: Path, targets: int) -> float:
     start = time.perf_counter()
     ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start
-    found = sum(len(leg.ids) for leg in read_plan(output).legs) if ran.returncode == 0 else 0
+    found = sum(len(leg.ids) for leg in Plan.read(output).legs) if ran.returncode == 0 else 0
     expected = targets * (COMPILERS - 1) // COMPILERS
     if found != expected:
         sys.exit(f"benchmark: planned {found} targets of {expected} (status {ran.returncode}): {ran.stderr}")

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Origin, RuntimeConfig
-from retarget.worker import kept_folder
+from retarget.worker import KeptFiles
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import find_device, list_devices, profile_of
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
@@ -71,7 +71,7 @@ def start(device: str, artifact: Path) -> dict[str, float]:
     called = clock()
     program.call("main", (ones, np.zeros_like(ones)), _drop)
     again = clock()
-    files = sum(1 for path in kept_folder().rglob("*") if path.is_file())
+    files = sum(1 for path in KeptFiles().folder.rglob("*") if path.is_file())
     opened.close()
     steps = {"load": (before, loaded), "call": (loaded, called), "next call": (called, again)}
     times = {

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import CompileRequest, CompilerError, Resolved
-from retarget.profiles import find_profile
+from retarget.profiles import Profile
 from retarget_opencl.compile.constants import resources_of
 from retarget_opencl.compile.frontend import bytecode_of, compiled_module
 from retarget_opencl.compile.target import target_attribute
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, nargs="?", default=Path("suites"))
     parser.add_argument("--profile", default="opencl-cpu")
     options = parser.parse_args(arguments)
-    profile = compile_profile(find_profile(options.profile))
+    profile = compile_profile(Profile.find(options.profile))
     flags = (f"--iree-hal-target-device=opencl={target_attribute(profile)}", "--iree-input-demote-f64-to-f32=false")
     resolved = Resolved(build_id="", flags=flags)
     rows = []

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pytest
 from msgspec import Struct, field
-from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.session import TIMEOUTS
 
 from pytest_retarget.internals import Expression
 
@@ -38,7 +38,7 @@ _CACHE_DIR_VARIABLE = "RETARGET_CACHE_DIR"
 _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
-_EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
+EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
 _MOST_BUNDLES = 10
 
 _OPTIONS = {
@@ -84,11 +84,11 @@ _OPTIONS = {
     f" or on N workers on this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key "
     "retarget_cluster; docs/machines.md)",
     "--retarget-compile-timeout SECONDS": "end a compile after this long, unless its declaration says otherwise "
-    f"(default: {COMPILE_TIMEOUT:.0f})",
+    f"(default: {TIMEOUTS.compile:.0f})",
     "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "
-    f"(default: {RUN_TIMEOUT:.0f})",
+    f"(default: {TIMEOUTS.run:.0f})",
     "--retarget-extension MODULE …": "load this module as an extension, besides those installed (repeatable; also "
-    f"{_EXTENSIONS_VARIABLE})",
+    f"{EXTENSIONS_VARIABLE})",
     "--retarget-toolchain NAME=PATH …": "take the toolchain NAME from PATH, not from where it is declared (repeatable)",
 }
 """What each option does; after its name that of its value, and … if it may be repeated."""
@@ -176,8 +176,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     no_cache: bool = False
     jobs: int = 0
     cluster: str = ""
-    compile_timeout: float = COMPILE_TIMEOUT
-    run_timeout: float = RUN_TIMEOUT
+    compile_timeout: float = TIMEOUTS.compile
+    run_timeout: float = TIMEOUTS.run
     extensions: tuple[str, ...] = ()
     toolchains: Mapping[str, Path | None] = field(default_factory=dict)
     ignore_expectations: bool = False
@@ -219,9 +219,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             ),
             cluster=_cluster(config),
             compile_timeout=value_of_option(
-                config, "compile_timeout", parse_seconds, SECONDS, COMPILE_TIMEOUT, has_ini=True
+                config, "compile_timeout", parse_seconds, SECONDS, TIMEOUTS.compile, has_ini=True
             ),
-            run_timeout=value_of_option(config, "run_timeout", parse_seconds, SECONDS, RUN_TIMEOUT, has_ini=True),
+            run_timeout=value_of_option(config, "run_timeout", parse_seconds, SECONDS, TIMEOUTS.run, has_ini=True),
             extensions=tuple(dict.fromkeys(_extensions(config))),
             toolchains=_toolchains(config),
             ignore_expectations=bool(config.getoption("retarget_ignore_expectations"))
@@ -315,10 +315,10 @@ def _requirement(text: str) -> str:
 def _check_variables() -> None:
     """Raise `pytest.UsageError` for a size of the cache or a shared store that the environment names wrong."""
     if os.environ.get(_CACHE_SIZE_VARIABLE):
-        from retarget.session import default_max_bytes  # imported only if it is set
+        from retarget.session import Store  # imported only if it is set
 
         with usage_errors():
-            default_max_bytes()
+            Store.default_max_bytes()
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
         from retarget.session import remote_settings  # as above
 
@@ -338,7 +338,7 @@ def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:
 
 def _extensions(config: pytest.Config) -> Iterable[str]:
     yield from texts_of_option(config, "extension", "the name of a module")
-    yield from (name for name in os.environ.get(_EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
+    yield from (name for name in os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep) if name)
     yield from config.getini("retarget_extensions")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import convert
 from msgspec.structs import replace
-from retarget.results import BAD, Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord
 from retarget.support import first_line
 
 RECORD = "retarget_record"
@@ -29,7 +29,7 @@ def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord 
         setattr(report, RECORD, convert(plain, TargetRecord))
     found: TargetRecord | None = getattr(report, RECORD, None)
     # Another plugin made it a failure. "not run" is one already: of a required target, the report of it fails.
-    if found is not None and report.failed and found.outcome not in BAD | {Outcome.NOT_RUN}:
+    if found is not None and report.failed and not (found.outcome.is_bad or found.outcome is Outcome.NOT_RUN):
         outcome = Outcome.FAILED if report.when == "call" else Outcome.ERROR
         found = replace(found, outcome=outcome, message=first_line(str(report.longrepr)))
         setattr(report, RECORD, found)

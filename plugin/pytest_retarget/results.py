@@ -7,6 +7,7 @@ ran, is looked up in the declarations.
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.model import Target, suite_line
-from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord
-from retarget.session import SUITE_FILE, declared_record, session_start
-from retarget.support import RetargetError, strip_colour
+from retarget import __version__
+from retarget.model import Target
+from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord, digest_of_ids, new_session
+from retarget.session import SUITE_FILE
+from retarget.support import Checkout, RetargetError, strip_colour
+from retarget.worker import available_cores
 
 from pytest_retarget.collect.requirements import PlannedLeg
+from pytest_retarget.collect.suite_files import suite_line
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options import usage_errors
 from pytest_retarget.record import earlier_records, record_of
@@ -68,7 +72,19 @@ class Results:
         arguments = tuple(map(str, self._config.invocation_params.args))
         root, cwd = self._config.rootpath, self._config.invocation_params.dir
         below = "" if cwd == root else os.path.relpath(cwd, root)
-        start = session_start(self._left, root, arguments, cwd=below, **self._of_leg)
+        start = new_session(
+            selected=len(self._left),
+            digest=digest_of_ids(self._left),
+            revision=Checkout(root).revision,
+            retarget=__version__,
+            python=platform.python_version(),
+            host=platform.node(),
+            platform=platform.platform(),
+            cores=available_cores(),
+            arguments=arguments,
+            cwd=below,
+            **self._of_leg,
+        )
         self._session = start.session
         with usage_errors("--retarget-results: "):
             self._writer = ResultsWriter(self._folder, start)
@@ -190,7 +206,7 @@ class Results:
         targets: Sequence[Target] = found.targets(suite, path) if suite is not None else ()
         line = (suite_line(suite.origin) or 0) if suite is not None else 0
         return {
-            target.name: declared_record(
+            target.name: TargetRecord.declared(
                 target, found.registry, nodeid=f"{file}::{name}::{target.name}", file=file, line=line, position=position
             )
             for position, target in enumerate(targets)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import is_glob
-from retarget.results import BAD, Outcome
+from retarget.results import Outcome
 from retarget.session import RunRequest, SelectionUsageError
 from retarget.support import RetargetError, counted, did_you_mean, display_path, shown
 
@@ -179,7 +179,7 @@ class _Session(Errors):
         reason = f" ({shown(record.reason)})" if record.reason else ""
         file, _, name = report.nodeid.partition("::")
         self._writer.line(f"{display_path(self.config.rootpath / file)}::{name} {word}{reason}")
-        if record.outcome in BAD and report.longrepr is not None:
+        if record.outcome.is_bad and report.longrepr is not None:
             report.toterminal(self._writer)
         elif record.hint:
             self._writer.line(f"hint: {record.hint}")

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Expectation, Stage
 from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetRecord
-from retarget.session import is_expired, observed_text
+from retarget.session import is_expired
 from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
@@ -44,7 +44,7 @@ class UpdateExpectations:
             seen, compile_rule = item.trial.compile_observation, item.trial.in_force.compile_rule
             if record.outcome is not Outcome.BLOCKED or seen is None or not _is_written(compile_rule):
                 return record
-            report.wasxfail = f"{item.target.compiled.name} is expected to fail: {observed_text(seen)}"
+            report.wasxfail = f"{item.target.compiled.name} is expected to fail: {seen.text}"
             report.longrepr = None
             return replace(record, outcome=Outcome.XFAILED)
         failed = [one for one in record.cases if one.outcome is Outcome.FAILED and one.stage]
@@ -61,7 +61,7 @@ class UpdateExpectations:
             rules = [in_force.of(one.name) or in_force.whole for one in failed] or [in_force.whole]
         if all(map(_is_written, rules)):
             report.outcome = "skipped"
-            report.wasxfail = observed_text(record.observation)
+            report.wasxfail = record.observation.text if record.observation is not None else "passed"
             record = replace(record, outcome=Outcome.XFAILED)
         return record
 

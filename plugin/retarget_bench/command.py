@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget.cli import input_path, record_filter
-from retarget.model import Metric, parse_percent, quantity_text
-from retarget.results import BAD, Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
+from retarget.model import Metric, parse_percent
+from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -97,7 +97,11 @@ def _measured(
     sessions = read_results([path])
     known = baseline_of(sessions, last=0, choose=choose)
     if passing:
-        bad = {one for one, record in results_of(sessions).items() if record.outcome in {*BAD, Outcome.BLOCKED}}
+        bad = {
+            one
+            for one, record in results_of(sessions).items()
+            if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
+        }
         known = {key: found for key, found in known.items() if key[0] not in bad}
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
@@ -122,7 +126,7 @@ def _text(
 ) -> Iterator[str]:
     for row in listed:
         found = row.found
-        before, after = (quantity_text(row.metric, value) for value in (found.before, found.after))
+        before, after = (row.metric.text(value) for value in (found.before, found.after))
         case = f" case {row.case!r}" if row.case else ""
         details = [_WORDS[found.finding]]
         if found.noise:

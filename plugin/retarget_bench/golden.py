@@ -16,8 +16,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import Golden, Metric, quantity_text
-from retarget.results import GoldenRecord, Measurement, TargetRecord, measurements_of
+from retarget.model import Golden, Metric
+from retarget.results import GoldenRecord, Measurement, TargetRecord
 from retarget.session import is_expired
 
 LEVEL = 0.001
@@ -165,7 +165,7 @@ def judge_goldens(
 ) -> Iterator[tuple[Golden, GoldenRecord]]:
     """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
     session's. A target fails where it is `broken`."""
-    found = tuple(measurements_of(record))
+    found = tuple(Measurement.of(record))
     for rule in rules:
         if is_expired(rule):
             yield _result(rule, "", "not judged", f"{rule.bound}: the rule is past its `until`, {rule.until}")
@@ -181,9 +181,9 @@ def judge_goldens(
 
 def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> tuple[str, str]:
     """Return the verdict, and the text for people."""
-    now = quantity_text(rule.metric, one.value)
+    now = rule.metric.text(one.value)
     if rule.most is not None:
-        most = quantity_text(rule.metric, rule.most)
+        most = rule.metric.text(rule.most)
         if one.value <= rule.most:
             return "kept", f"{rule.metric} {now}, expected at most {most}"
         margin = max(one.value * (1 - one.spread), min(one.samples, default=0.0))  # each call is above its shortest
@@ -207,10 +207,10 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:
     """Describe a comparison for people: `1.32 ms, 12 % more than 1.18 ms; expected at most 10 % more …`."""
-    now, bound = quantity_text(rule.metric, found.after), f"{100 * within:g} %"
+    now, bound = rule.metric.text(found.after), f"{100 * within:g} %"
     if found.finding is Finding.FEW:
         return f"{now}; {sessions} earlier sessions of this host and device have it, which is too few to judge"
-    before = quantity_text(rule.metric, found.before)
+    before = rule.metric.text(found.before)
     direction = "more" if found.change >= 0 else "less"
     text = f"{now}, {abs(100 * found.change):.3g} % {direction} than {before}"
     if found.finding is Finding.NOISY:

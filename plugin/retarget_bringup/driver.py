@@ -39,7 +39,7 @@ from retarget.results import (
     digest_of_ids,
     new_session,
 )
-from retarget.session import CHECK_TIMEOUT, Registry, check_drivers, collect_targets, load_extensions
+from retarget.session import TIMEOUTS, Registry, check_drivers, collect_targets, load_extensions
 from retarget.support import RetargetError, did_you_mean
 
 from retarget_bringup.ladder.files import Ladder
@@ -80,8 +80,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         metavar="DIR",
         help="also write the outcomes here, for `retarget bringup NAME --results`",
     )
-    seconds = f"seconds that one check may take ({CHECK_TIMEOUT:g})"
-    parser.add_argument("--timeout", type=seconds_above_0, default=CHECK_TIMEOUT, metavar="SECONDS", help=seconds)
+    seconds = f"seconds that one check may take ({TIMEOUTS.check:g})"
+    parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.check, metavar="SECONDS", help=seconds)
     parser.set_defaults(act=_run)
 
 

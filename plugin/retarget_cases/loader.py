@@ -21,7 +21,6 @@ from retarget.extension import (
     NoCasesError,
     RunPlan,
     Suggestions,
-    run_case_plan,
 )
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path, is_inside
@@ -106,7 +105,7 @@ class CasesLoader(CaseLoader):
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str
     ) -> RunPlan | None:
         """Return the `python3 -m retarget.worker.run_case` command of a case."""
-        return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
+        return self.run_case_plan(config, artifact, module, folder, case)
 
     def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
         """Return the files of values, references and parameters that the cases name. Raises `DiagnosticsError`."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import FunctionInfo, ModulesRequest, SuggestedSuite, Suggestions
-from retarget.model import DeclaredType, brackets, mlir_name, parse_type, split_types
+from retarget.model import DeclaredType, brackets, mlir_name, split_types
 from retarget.support import RetargetError, install_hint
 
 from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
@@ -72,9 +72,9 @@ def _argument_type(text: str) -> str:
 def _declared(text: str) -> DeclaredType:
     match = _TORCH.fullmatch(text)
     if match is None:
-        return parse_type(text)
+        return DeclaredType.parse(text)
     sizes = [size.strip() for size in match["shape"].split(",") if size.strip()]
-    return parse_type(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element']}>")
+    return DeclaredType.parse(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element']}>")
 
 
 def onnx_functions(path: Path) -> Sequence[FunctionInfo]:

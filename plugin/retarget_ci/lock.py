@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 from retarget.model import RunTarget
 from retarget.results import Plan
-from retarget.session import Declared, DeclaredTarget, compile_selector
+from retarget.session import Declared, DeclaredTarget
 from retarget.support import Diagnostic, counted, read_regular
 
 from retarget_ci.files import LOCK_FILE
@@ -197,7 +197,7 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     lenient = replace(config, waivers=(anything,))
     plans: dict[str, Plan] = {}
     for event in config.events:
-        if chosen := list(filter(ByWords(compile_selector(event.select)), declared.targets)):
+        if chosen := list(filter(ByWords(event.select), declared.targets)):
             plans[event.name] = make_plan(lenient, event, declared, today=date.min, chosen=chosen, durations=durations)
     runs = {name: {one: leg.runner for leg in plan.legs for one in leg.ids} for name, plan in plans.items()}
     targets = {one.id: one for one in declared.targets}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.cli import run_session, words_for_pytest
-from retarget.results import Leg, Plan, read_plan
+from retarget.results import Leg, Plan
 from retarget.support import RetargetError, did_you_mean, display_path
 
 from retarget_ci.schema import add_file_argument, declared_ci
@@ -48,7 +48,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def _run(arguments: argparse.Namespace) -> int:
     config = declared_ci(arguments)
-    plan = read_plan(arguments.plan)
+    plan = Plan.read(arguments.plan)
     event = config.event(plan.event)
     legs = legs_of(plan, arguments.leg, runner=arguments.runner)
     more = words_for_pytest(arguments.pytest_args)

@@ -20,9 +20,7 @@ from retarget.results import (
     Plan,
     SessionResults,
     TargetRecord,
-    failure_groups,
     faulty_sessions,
-    read_plan,
     read_results,
     results_of,
 )
@@ -55,7 +53,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    plan = read_plan(arguments.plan) if arguments.plan else None
+    plan = Plan.read(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
     sessions = read_results(arguments.results, if_any=plan is not None)
     records = results_of(sessions)
@@ -71,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     if on_github():
-        sys.stdout.writelines(f"{line}\n" for line in annotations_of(failure_groups(records.values())))
+        sys.stdout.writelines(f"{line}\n" for line in annotations_of(FailureGroup.among(records.values())))
     return 0
 
 
@@ -81,7 +79,7 @@ def markdown(
     """Return the whole summary, at most a megabyte of UTF-8. `faulty` are sessions with a fault."""
     parts: list[str] = []
     size = 0
-    groups = failure_groups(records.values())
+    groups = FailureGroup.among(records.values())
     sections = [*_head(records, plan, groups), *_faults(faulty), *(_section(group, len(records)) for group in groups)]
     for number, section in enumerate(sections):
         size += len(section.encode())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.model import Origin, RunTarget, Suite, Target, diagnostics_at
-from retarget.results import read_plan, read_results
+from retarget.results import Plan, read_results
 from retarget.session import (
     Assignment,
     Declared,
@@ -127,7 +127,7 @@ def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day
 
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
-    plan = read_plan(file)
+    plan = Plan.read(file)
     found = verify_results(plan, read_results(results, if_any=not plan.legs))
     for line in (*(f"note: {text}" for text in found.notes), *found.problems):
         sys.stderr.write(f"{printable(line)}\n")
@@ -192,7 +192,7 @@ def _coverage_problems(config: CiConfig, coverage: Coverage, day: date) -> Found
 
 def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
     """Return the targets that no leg runs and that a waiver which holds on `day` selects."""
-    selects = [ByWords(compile_selector(waiver.select)) for waiver in config.waivers if waiver.until >= day]
+    selects = [ByWords(waiver.select) for waiver in config.waivers if waiver.until >= day]
     return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
 
 

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.results import BAD, Leg, Outcome, Plan, SessionResults, TargetRecord
-from retarget.session import observed_text
+from retarget.results import Leg, Outcome, Plan, SessionResults, TargetRecord
 from retarget.support import counted, did_you_mean, display_path, first_line, listed, short_revision, shown
 
 _LONGEST = 200
@@ -190,7 +189,11 @@ class _Results:
             return ""
         if cause is None:
             return f"blocked by {name}, which the plan does not have: {_one_line(record.reason)}"
-        if cause.outcome in BAD | {Outcome.NOT_RUN} or (cause.outcome is Outcome.SKIPPED and not cause.excused):
+        if (
+            cause.outcome.is_bad
+            or cause.outcome is Outcome.NOT_RUN
+            or (cause.outcome is Outcome.SKIPPED and not cause.excused)
+        ):
             return ""
         return f"blocked by {cause.nodeid}, which has no failed result ({cause.outcome}): {_one_line(record.reason)}"
 
@@ -257,7 +260,7 @@ class _Results:
         blocked = Counter(_blocker(record) for record in self.results.values() if record.outcome is Outcome.BLOCKED)
         groups: dict[str, list[str]] = {}
         for record in self.results.values():
-            if record.outcome in BAD and not (record.unavailable and record.outcome is Outcome.ERROR):
+            if record.outcome.is_bad and not (record.unavailable and record.outcome is Outcome.ERROR):
                 groups.setdefault(f"{record.outcome}: {_signature(record)}", []).append(record.nodeid)
         for what, ids in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
             follows = sum(blocked[one] for one in ids)
@@ -292,7 +295,7 @@ def _blocker(record: TargetRecord) -> str:
 
 
 def _signature(record: TargetRecord) -> str:
-    said = observed_text(record.observation) if record.observation is not None else record.message
+    said = record.observation.text if record.observation is not None else record.message
     for name in filter(None, (record.target, f"{record.module}_{record.compiler}")):
         said = said.replace(name, "…")  # so that many targets have one signature
     return _one_line(said) or "no reason was given"

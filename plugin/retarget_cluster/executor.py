@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
 from retarget.session import (
-    OPEN_TIMEOUT,
+    TIMEOUTS,
     CompileJob,
     ExecutorSession,
     InputDigests,
@@ -31,7 +31,7 @@ from retarget.session import (
     host_platform,
 )
 from retarget.support import RetargetError, files_below, write_atomically
-from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
+from retarget.worker import CompiledModule, CompileModule, Refused
 
 from retarget_cluster.jobs import (
     Answer,
@@ -243,8 +243,7 @@ class ClusterExecutor:
             self._notes[f"compiled by the session, not by a worker: {job.config.name}: {answer}"] = None
             return None
         if isinstance(answer, Lost):
-            summary = f"lost with its worker, {_TRIES} times ({answer.worker})"
-            return Refused(refusal=Refusal.CRASHED, summary=summary, cause=summary, host=answer.worker)
+            return Refused.crashed(f"lost with its worker, {_TRIES} times ({answer.worker})", host=answer.worker)
         value = answer.value
         if isinstance(value, CompiledModule | Refused):
             return replace(value, host=answer.worker)
@@ -320,7 +319,7 @@ class ClusterExecutor:
     async def _drivers_known(self, runtime: RuntimeConfig) -> Sequence[Worker]:
         """Return the workers that may have the devices of a runtime config, once they know."""
         while any(one.probing for one in self._link.workers):
-            await self._change(OPEN_TIMEOUT)
+            await self._change(TIMEOUTS.open)
             self._link.expect_there()
         return [
             one

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from retarget.cli import part_lines
 from retarget.extension import CompilerError, overrides
-from retarget.profiles import Profile, find_profile, profile_text, shipped_profiles, write_profile
+from retarget.profiles import Profile, shipped_profiles
 from retarget.session import Registry, load_extensions
 from retarget.support import RetargetError
 
@@ -50,16 +50,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         sys.stdout.write(_listing())
     elif arguments.action == "show":
-        sys.stdout.write("\n".join(profile_text(find_profile(reference)) for reference in arguments.profiles))
+        sys.stdout.write("\n".join(Profile.find(reference).text() for reference in arguments.profiles))
     elif arguments.action == "target":
         registry = load_extensions(arguments.retarget_extension)
         for reference in arguments.profiles:
-            sys.stdout.write(_targets(registry, find_profile(reference), arguments.compiler))
+            sys.stdout.write(_targets(registry, Profile.find(reference), arguments.compiler))
     elif arguments.action == "import":
         output: Path | None = arguments.output
         name = output.stem if output is not None else "imported"
         about = {"description": arguments.description, "device": arguments.device}
-        write_profile(import_profile(arguments.files, name=name, **about), output)
+        import_profile(arguments.files, name=name, **about).write(output)
     else:
         return _check(arguments.profiles)
     return 0
@@ -89,7 +89,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
 
 
 def _listing() -> str:
-    profiles = [*map(find_profile, shipped_profiles())]
+    profiles = [*map(Profile.find, shipped_profiles())]
     width = max((len(profile.name) for profile in profiles), default=0)
     lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
     return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"
@@ -99,7 +99,7 @@ def _check(references: list[str]) -> int:
     status = 0
     for reference in references:
         try:
-            profile = find_profile(reference)
+            profile = Profile.find(reference)
         except RetargetError as error:
             sys.stderr.write(f"{error}\n")
             status = 1

@@ -12,18 +12,7 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
-from retarget.results import (
-    History,
-    Outcome,
-    Plan,
-    SessionResults,
-    TargetRecord,
-    Waived,
-    attempts_of,
-    read_history,
-    read_plan,
-    read_results,
-)
+from retarget.results import History, Outcome, Plan, SessionResults, TargetRecord, Waived, attempts_of, read_results
 from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
@@ -105,7 +94,7 @@ def read_report(
 
     Raises `RetargetError` for what their readers refuse.
     """
-    read = tuple(read_plan(path) for path in plans)
+    read = tuple(Plan.read(path) for path in plans)
     sessions = read_results(results, if_any=bool(read))
     targets, outside = _targets(sessions, read)
     counting = {(one.record.session, one.id) for one in targets if one.record is not None}
@@ -117,7 +106,7 @@ def read_report(
         plans=read,
         attributions={one.nodeid: (one.sentence, one.section) for one in said},
         outside=outside,
-        history=read_history(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
+        history=History.read(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
         bringups=[_bringup(path) for path in bringups],
     )
 

@@ -24,19 +24,8 @@ from retarget.model import (
     RunTarget,
     Suite,
     Target,
-    observe,
-    observe_all,
 )
-from retarget.session import (
-    Commands,
-    Engine,
-    ReferenceRuns,
-    Registry,
-    RuleSet,
-    TargetRules,
-    expected_text,
-    named_extensions,
-)
+from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, TargetRules
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
 
@@ -168,9 +157,7 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
 
 def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence[str]) -> tuple[str, ...]:
     """Return the lines that do by hand what a target did, to be pasted into a shell."""
-    words = Commands(
-        registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=named_extensions(extensions)
-    )
+    words = Commands(registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=extensions)
     compiled = engine.generated(chosen.compiled)
     if isinstance(chosen.target, RunTarget):
         failed = [case for case in found.cases if case.failure is not None]
@@ -193,7 +180,7 @@ def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: f
     named = tuple(dict.fromkeys(filter(None, builds)))
     if failure is not None and failure.no_verdict:
         return Attempt(unavailable=f"no verdict: {first_line(failure.summary)}", builds=named, seconds=seconds)
-    observation = None if failure is None else observe_all(failure, cases)
+    observation = None if failure is None else failure.observed_in(cases)
     return Attempt(failure=failure, observation=observation, cases=cases, builds=named, seconds=seconds)
 
 
@@ -222,7 +209,7 @@ class FailedTarget(Struct, frozen=True, kw_only=True):
         rule = rules.of(self.case) or rules.whole
         if rule is None:
             return ""
-        expected = f"expected to {expected_text(rule)}" if rule.stages else rule.outcome
+        expected = f"expected to {rule.expected}" if rule.stages else rule.outcome
         return "; ".join(filter(None, (f"{expected}: {rule.reason}", rule.issue)))
 
 
@@ -261,7 +248,7 @@ def failed_target(chosen: Chosen, found: Attempt) -> FailedTarget:
         msg = f"{chosen.id}: {found}"
         raise RetargetError(msg)
     way = found.observation.distinct_failures[0]
-    same = [one for one in found.cases if one.failure is not None and observe(one.failure) == way]
+    same = [one for one in found.cases if one.failure is not None and one.failure.observation == way]
     return FailedTarget(
         chosen=chosen,
         compiled=found.compiled,

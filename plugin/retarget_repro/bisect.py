@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError, overrides
 from retarget.model import Origin, RunTarget, Target, Toolchain
-from retarget.session import BY_HAND, Engine, cache_of_command, with_toolchain
+from retarget.session import BY_HAND, Engine, cache_of_command
 from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
@@ -262,7 +262,7 @@ class Bisection(Struct, kw_only=True):
     def _moved(self, target: Target, toolchain: Toolchain) -> Target:
         has_releases = target.compiled.compiler.compiler == self.chosen.compiled.compiler.compiler
         moved = {part: has_releases and part in self.parts for part in _PARTS}
-        return with_toolchain(self.chosen.registry, target, toolchain, **moved)
+        return self.chosen.registry.with_toolchain(target, toolchain, **moved)
 
 
 def _does(tried: Tried) -> str:

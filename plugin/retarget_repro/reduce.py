@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import Compiler, overrides
 from retarget.model import TIMEOUT, RunTarget, Stage, Target
-from retarget.session import COMPILE_TIMEOUT, Engine, extensions_environment, worker_environment
+from retarget.session import TIMEOUTS, Engine, extensions_environment
 from retarget.support import RetargetError, first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
@@ -152,7 +152,7 @@ class _Reduction(Struct, kw_only=True):
         if compiler is None or is_made or not overrides(compiler, "shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
-        env = dict(worker_environment(self.chosen.registry, self.chosen.compiled.compiler))
+        env = dict(self.chosen.registry.worker_environment(self.chosen.compiled.compiler))
         keep_types = isinstance(self.chosen.target, RunTarget)
         refused: dict[str, None] = {}
         first = has = ""
@@ -235,15 +235,14 @@ class _Reduction(Struct, kw_only=True):
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
         observed = self.found.observation
         is_slow = observed is not None and observed.stage == TIMEOUT
-        timeout = COMPILE_TIMEOUT if is_slow else max(30.0, _SLOWER * self.found.seconds)
+        timeout = TIMEOUTS.compile if is_slow else max(30.0, _SLOWER * self.found.seconds)
         return Engine(
             registry=self.chosen.registry,
             cache=self.folder / "cache",
             extensions=self.extensions,
             cases=cases,
             compiles=1,
-            compile_timeout=timeout,
-            run_timeout=timeout,
+            timeouts=replace(TIMEOUTS, compile=timeout, run=timeout),
         )
 
 

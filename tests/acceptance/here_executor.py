@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -22,7 +21,6 @@ from retarget.session import (
     Working,
     host_platform,
     load_extensions,
-    worker_environment,
 )
 from retarget.support import RetargetError
 from retarget.targets.availability import host_mismatch
@@ -48,7 +46,7 @@ class Here:
         self._log = LOG.absolute()
         self._spawner = Spawner()
         self._pool = CompilePool(spawner=self._spawner, extensions=session.extensions, max_idle=2)
-        environment = partial(worker_environment, load_extensions(session.extensions))
+        environment = load_extensions(session.extensions).worker_environment
         self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
         self._lock = threading.Lock()  # a RunService is for one thread at a time
         self._threads = ThreadPoolExecutor(2)

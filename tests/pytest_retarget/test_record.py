@@ -9,7 +9,7 @@ from msgspec import convert, to_builtins
 from msgspec.structs import fields, replace
 from pytest_retarget.record import RECORD, record_of
 from retarget.model import Observation, Stage
-from retarget.results import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord, properties
+from retarget.results import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord
 from retarget.results.record import CompileRecord, ReusedRecord, RunRecord, Sibling
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
@@ -109,8 +109,8 @@ def test_a_report_from_another_process_gives_the_record_again() -> None:
 
 
 def test_the_properties_tell_what_is_known_of_a_target_that_was_tried() -> None:
-    assert list(properties(BARE)) == []
-    assert list(properties(FULL)) == [
+    assert list(BARE.properties()) == []
+    assert list(FULL.properties()) == [
         ("retarget.nodeid", "f::s::m_c_r"),
         ("retarget.suite", "s"),
         ("retarget.module", "m"),
@@ -137,4 +137,4 @@ def test_the_properties_tell_what_is_known_of_a_target_that_was_tried() -> None:
         ("retarget.case_seconds.b", "0.000000"),
     ]
     compiled = replace(BARE, stage=Stage.COMPILE, outcome=Outcome.INTERMITTENT)
-    assert list(properties(compiled))[-1] == ("retarget.intermittent", "not compiled")
+    assert list(compiled.properties())[-1] == ("retarget.intermittent", "not compiled")

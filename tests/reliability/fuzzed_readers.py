@@ -22,8 +22,9 @@ from mutations import mutated, mutated_json
 from retarget.arrays import read_npy, read_npz
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
-from retarget.profiles import find_profile, profile_text, read_profile
+from retarget.profiles import Profile
 from retarget.results import (
+    History,
     Leg,
     Outcome,
     Plan,
@@ -31,8 +32,6 @@ from retarget.results import (
     TargetRecord,
     digest_of_ids,
     new_session,
-    read_history,
-    read_plan,
     read_results,
 )
 from retarget.results.export import ctrf, junit, trace
@@ -253,11 +252,11 @@ def _profiles(folder: Path) -> list[Kind]:
         for path in files:
             shutil.copyfile(path, there / path.name)
     return [
-        Kind(name="profiles", files=sorted(own.iterdir()), read=lambda path: profile_text(read_profile(path))),
+        Kind(name="profiles", files=sorted(own.iterdir()), read=lambda path: Profile.read(path).text()),
         Kind(
             name="reports of devices",
             files=sorted(imported.iterdir()),
-            read=lambda path: profile_text(import_profile([path], name="p")),
+            read=lambda path: import_profile([path], name="p").text(),
             mutate=_either,
         ),
     ]
@@ -308,7 +307,7 @@ def _results(folder: Path) -> list[Kind]:
         ctrf(read), junit(read), trace(read)
 
     def history(path: Path) -> None:
-        found = read_history(str(path.parent))
+        found = History.read(str(path.parent))
         if found.damaged:
             raise RetargetError("\n".join(found.damaged))
 
@@ -340,7 +339,7 @@ def _results(folder: Path) -> list[Kind]:
     return [
         Kind(name="results", files=sorted(there.iterdir()), read=results, mutate=lines, weight=2),
         Kind(name="histories", files=sorted((folder / "history").iterdir()), read=history, mutate=packed),
-        Kind(name="plans", files=[plan], read=read_plan, mutate=plan_again),
+        Kind(name="plans", files=[plan], read=Plan.read, mutate=plan_again),
     ]
 
 
@@ -501,7 +500,7 @@ def _opencl(folder: Path) -> Kind:
         exports=(Export(name="main", function=0, arguments=("i32",), results=("i32",)),),
         kernels=(Kernel(name="k", bindings=(0, 2), constants=(1,), workgroup_size=(32, 2, 1), groups=0),),
     )
-    profile = compile_profile(find_profile("opencl-cpu"))
+    profile = compile_profile(Profile.find("opencl-cpu"))
     sources = (KernelSource(prelude="", text="__kernel void k() {}"),)
     data = write_artifact(
         OpenClArtifact(profile=profile, needs=("opencl.fp64",), sources=sources, program=program, blobs=(b"abc", b""))

@@ -15,7 +15,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, table, target
 from mlir_modules import GOOD
 from retarget.cli import main
-from retarget.results import read_plan, read_results
+from retarget.results import Plan, read_results
 from retarget_ci.emit.github import _ACTIONS
 from ruamel.yaml import YAML
 
@@ -85,7 +85,7 @@ def test_the_action_runs_what_its_arguments_select(project: Path) -> None:
 def test_the_action_runs_a_leg(project: Path) -> None:
     plan = [sys.executable, "-m", "retarget.cli", "ci", "plan", "--event", "pr", "-o", "plan.json"]
     subprocess.run(plan, cwd=project, check=True, capture_output=True)
-    leg = read_plan(project / "plan.json").legs[0]
+    leg = Plan.read(project / "plan.json").legs[0]
     run_step("Run", project, {"plan": "plan.json", "leg": leg.name, "arguments": "-q"})
     (session,) = read_results([project / "retarget-results"])
     assert {record.nodeid for record in session.records} == set(leg.ids)

@@ -9,6 +9,7 @@ import pytest
 from retarget.cli import main
 from retarget.model import Observation
 from retarget.results import (
+    FailureGroup,
     Leg,
     Outcome,
     Plan,
@@ -18,7 +19,6 @@ from retarget.results import (
     TargetRecord,
     Waived,
     digest_of_ids,
-    failure_groups,
     new_session,
 )
 from retarget.results.files import SessionStart
@@ -98,7 +98,7 @@ def test_nothing_in_a_diagnostic_is_markup() -> None:
 
 
 def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
-    (line,) = annotations_of(failure_groups([record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE)]))
+    (line,) = annotations_of(FailureGroup.among([record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE)]))
     assert line.startswith("::error file=s/suite.toml,line=4,title=1 target%3A run::<script>")
     assert not {"\n", "\x1b", "\x07"} & set(line)
     assert line.endswith("100%25%0Afirst: s/suite.toml::a")
@@ -106,7 +106,7 @@ def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
 
 def test_at_most_ten_annotations_of_which_the_last_counts_the_others() -> None:
     failed = [record(f"t{n}", outcome=Outcome.FAILED, stage="run", signature=f"s{n}") for n in range(12)]
-    lines = annotations_of(failure_groups(failed))
+    lines = annotations_of(FailureGroup.among(failed))
     assert len(lines) == 10
     assert lines[-1] == "::error title=retarget::3 further signatures: see the summary of this job"
 

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 pytest.importorskip("distributed")
-from retarget.cli import Finding
+from retarget.cli.devices import Finding
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
 from retarget.session import CompileJob, RunJob

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import RunTarget
-from retarget.session import Engine, ExecutorSession, connect_executor, load_extensions
+from retarget.session import Engine, ExecutorSession, load_extensions
 from retarget.support import RetargetError
 from retarget_cluster import link, local
 from retarget_cluster.executor import ClusterExecutor
@@ -28,7 +28,7 @@ def cluster(
     monkeypatch.setenv("DOUBLE_LOG", str(tmp_path / "log"))
     registry = load_extensions(EXTENSIONS)
     session = ExecutorSession(extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None)
-    executor = connect_executor(address, session)
+    executor = session.connect(address)
     assert isinstance(executor, ClusterExecutor)
     with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
         assert executor._link.workers
@@ -93,7 +93,7 @@ def test_a_cluster_that_does_not_start_says_why_and_the_session_compiles_meanwhi
     session = ExecutorSession(extensions=EXTENSIONS, cache=tmp_path / "cache", jobs=None)
     with monkeypatch.context() as changed:
         changed.syspath_prepend(tmp_path)
-        executor = connect_executor("local:2", session)
+        executor = session.connect("local:2")
     with Engine(registry=registry, cache=tmp_path / "cache", extensions=EXTENSIONS, executor=executor) as engine:
         assert executor.compiles > 0
         with pytest.raises(RetargetError) as caught:

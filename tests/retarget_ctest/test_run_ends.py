@@ -12,7 +12,9 @@ from mlir_modules import GOOD
 from retarget.cli import main
 from retarget.model import Failure, Stage
 from retarget.results import read_results
-from retarget.session import AsExpected, CompileTrial, Skip, SkipKind, StageFailedError
+from retarget.session import AsExpected, Skip, StageFailedError
+from retarget.session.trial.failures import SkipKind
+from retarget.session.trial.run_trial import CompileTrial
 from retarget.support import RetargetError
 
 ID = "suite.toml::s"

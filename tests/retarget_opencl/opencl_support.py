@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
-from retarget.profiles import find_profile
+from retarget.profiles import Profile
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, find_device, list_devices
 from retarget_opencl.device.profile import DeviceProfile, compile_profile
@@ -80,7 +80,7 @@ def skip_on_oclgrind(found: FoundDevice, reason: str) -> None:
 
 def shipped(name: str) -> DeviceProfile:
     """Return what code for a shipped profile may rely on."""
-    return compile_profile(find_profile(f"opencl-{name}"))
+    return compile_profile(Profile.find(f"opencl-{name}"))
 
 
 def runtime_config(*devices: str, flags: tuple[str, ...] = ()) -> RuntimeConfig:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from retarget.cli import main
-from retarget.profiles import read_profile
+from retarget.profiles import Profile
 from retarget.support import RetargetError
 from retarget_profiles.importers import frozen_list, import_profile
 
@@ -123,7 +123,7 @@ def test_the_command_writes_a_file_that_is_read_as_a_profile(
     file = tmp_path / "phone.toml"
     status = main(["profile", "import", str(NEW), str(OLD), "-o", str(file), "--description", "a phone"])
     assert (status, capsys.readouterr().out) == (0, f"{file}: 42 capabilities, driver vulkan\n")
-    profile = read_profile(file)
+    profile = Profile.read(file)
     assert (profile.name, profile.description, profile.get("memory")) == ("phone", "a phone", 2**31)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles import profile_text, read_profile, shipped_profiles
+from retarget.profiles import Profile, shipped_profiles
 
 
 @pytest.mark.parametrize("file", shipped_profiles().values(), ids=shipped_profiles())
 def test_a_shipped_profile_is_as_retarget_writes_it(file: Path) -> None:
-    assert profile_text(read_profile(file)) == file.read_text()
-    assert read_profile(file).description
+    assert Profile.read(file).text() == file.read_text()
+    assert Profile.read(file).description

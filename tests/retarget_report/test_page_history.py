@@ -6,7 +6,7 @@ import pytest
 from page_targets import nodeid_of, record, session
 from report_results import write_results
 from retarget.cli import main
-from retarget.results import History, Outcome, TargetRecord, read_history
+from retarget.results import History, Outcome, TargetRecord
 from retarget.results.history import add_run, pack, unpack
 from retarget_report.read import Report
 from retarget_report.views.history import Past, data, past
@@ -76,13 +76,13 @@ def test_the_results_of_the_page_are_the_last_run_and_later_ones_are_left_out(tm
             [session(record("a_c", Outcome.PASSED), session=f"s{number}", started=1000.0 * (number + 1))], str(tmp_path)
         )
     shown = session(record("a_c", stage="run", signature="aborted"), session="s1", started=2000.0)
-    assert [run.started for run in read_history(str(tmp_path), now=[shown]).runs] == [1000.0, 2000.0]
+    assert [run.started for run in History.read(str(tmp_path), now=[shown]).runs] == [1000.0, 2000.0]
 
 
 def test_results_that_are_in_the_history_are_not_counted_twice(tmp_path: Path) -> None:
     shown = session(record("a_c", Outcome.PASSED), started=2000.0)
     add_run([shown], str(tmp_path))
-    assert len(read_history(str(tmp_path), now=[shown]).runs) == 1
+    assert len(History.read(str(tmp_path), now=[shown]).runs) == 1
 
 
 def test_without_a_history_the_page_has_no_runs() -> None:

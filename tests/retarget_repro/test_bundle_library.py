@@ -20,11 +20,10 @@ import numpy as np
 from retarget.arrays.comparison import failing_checks, failing_results
 from retarget.model.calls import Check, Tolerance
 from retarget.model.outcomes import Failure, Stage
-from retarget.model.signatures import observe
 from retarget_iree.noise import clean_diagnostics, first_error
 
 mismatch, = failing_results([np.array([1.0, 2.5])], [np.array([1.0, 2.0])], {{"": Tolerance(atol=0.1)}})
-print(observe(Failure(stage=Stage.COMPARE, summary=mismatch.summary)))
+print(Failure(stage=Stage.COMPARE, summary=mismatch.summary).observation)
 print(len(failing_checks([Check(kind="true", actual=np.array(0))])))
 print(first_error(clean_diagnostics("m.mlir:3:4: error: failed to legalize operation 'x.y'\\n")))
 outside = [name for name, module in sys.modules.items() if name.startswith("retarget")

@@ -24,7 +24,6 @@ from retarget.model import (
     RunOutcome,
     Stage,
     Suite,
-    observe_all,
 )
 from retarget.session import load_extensions
 from retarget.support import RetargetError
@@ -74,7 +73,7 @@ def chosen(target: Any = None, **fields: Any) -> Chosen:
 
 def failed(of: Chosen | None = None, **fields: Any) -> FailedTarget:
     known = {"chosen": of or chosen(), "compiled": COMPILED, "ran": RunOutcome(devices=(DEVICE,)), "failure": GONE}
-    return FailedTarget(**{**known, "way": observe_all(GONE, ()), **fields})
+    return FailedTarget(**{**known, "way": GONE.observed_in(()), **fields})
 
 
 # ---------------------------------------------------------------- bundle.json
@@ -164,7 +163,7 @@ def test_a_bundle_is_either_written_or_opened(words: list[str], said: str, capsy
 
 
 def test_an_attempt_passes_fails_or_cannot_be_tried() -> None:
-    bad = Attempt(failure=GONE, observation=observe_all(GONE, ()))
+    bad = Attempt(failure=GONE, observation=GONE.observed_in(()))
     lost = attempts._said(LOST, (), seconds=1.0, builds=("b", "", "b"))
     assert (Attempt().passed, bad.passed, lost.passed) == (True, False, False)
     assert (str(Attempt()), str(bad), str(lost)) == ("passes", "run: INTERNAL; gone", "no verdict: the worker left")
@@ -176,8 +175,8 @@ def test_an_attempt_passes_fails_or_cannot_be_tried() -> None:
 
 def test_attempts_are_the_same_where_one_way_is() -> None:
     cases = (_case("f", GONE), _case("g", REFUSED))
-    both = Attempt(failure=GONE, observation=observe_all(GONE, cases))
-    one, other = (Attempt(failure=why, observation=observe_all(why, ())) for why in (REFUSED, GONE))
+    both = Attempt(failure=GONE, observation=GONE.observed_in(cases))
+    one, other = (Attempt(failure=why, observation=why.observed_in(())) for why in (REFUSED, GONE))
     assert both.same(one)
     assert one.same(both)
     assert not one.same(other)
@@ -193,10 +192,10 @@ def _case(name: str, failure: Failure | None = None) -> CaseOutcome:
 def test_a_bundle_is_of_the_cases_that_failed_in_the_first_way() -> None:
     other = dataclasses.replace(GONE, summary="INTERNAL; gone", text="more")
     cases = (_case("ok"), _case("f", GONE), _case("g", REFUSED), _case("h", other))
-    found = Attempt(failure=GONE, observation=observe_all(GONE, cases), cases=cases, compiled=COMPILED)
+    found = Attempt(failure=GONE, observation=GONE.observed_in(cases), cases=cases, compiled=COMPILED)
     packed = failed_target(chosen(), found)
-    assert (packed.cases, packed.case, packed.failure, packed.way) == (("f", "h"), "f", GONE, observe_all(GONE, ()))
-    whole = failed_target(chosen(), replace(found, cases=(), observation=observe_all(GONE, ())))
+    assert (packed.cases, packed.case, packed.failure, packed.way) == (("f", "h"), "f", GONE, GONE.observed_in(()))
+    whole = failed_target(chosen(), replace(found, cases=(), observation=GONE.observed_in(())))
     assert (whole.cases, whole.case, whole.failure) == ((), "", GONE)
     for lacking in ({"failure": None}, {"observation": None}, {"compiled": None}):
         with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c_r: "):
@@ -222,7 +221,7 @@ def test_the_rule_in_force_is_in_the_bundle(rule: dict[str, Any] | None, text: s
 def test_a_failure_is_looked_for_in_as_many_runs_as_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     engine: Any = SimpleNamespace(registry=load_extensions())
     passes = Attempt(compiled=COMPILED, ran=RunOutcome(devices=(DEVICE,)))
-    fails = Attempt(failure=GONE, observation=observe_all(GONE, ()), compiled=COMPILED)
+    fails = Attempt(failure=GONE, observation=GONE.observed_in(()), compiled=COMPILED)
     left: list[Attempt] = []
     monkeypatch.setattr(attempts, "attempt", lambda *_: left.pop(0))
     left += [passes, passes, fails]
@@ -283,7 +282,7 @@ def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, ran: boo
 def test_a_run_has_the_devices_and_what_its_configs_say() -> None:
     plain = write._run_step(Path(), run_target(compile_target(), env=(("A", "1"), ("B", "2"))), [DEVICE], ["A"])
     use = DeviceUse(uri="d://0", name="n", driver_version="1", runtime="rt 1")
-    assert (plain.devices, plain.env, plain.timeout) == ((use,), {"B": "2"}, write.RUN_TIMEOUT)
+    assert (plain.devices, plain.env, plain.timeout) == ((use,), {"B": "2"}, write.TIMEOUTS.run)
     target = replace(run_target(compile_target(), devices=("d://0?x=1",)), timeout=3.0)
     one = write._run_step(Path(), target, [DEVICE], ())
     assert (one.devices[0].uri, one.timeout) == ("d://0?x=1", 3.0)

@@ -24,7 +24,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
-from retarget.profiles import Profile, find_profile, profile_of_device, shipped_profiles
+from retarget.profiles import Profile, shipped_profiles
 from retarget.support import RetargetError, install_hint
 from retarget_iree.builds import COMPILER_PACKAGE
 from retarget_iree.compiler.compiler import front_half
@@ -121,14 +121,14 @@ def profile_of_reference(reference: str) -> tuple[Profile, DeviceInfo | None]:
     uri = _device_of(reference)
     if uri is None:
         prefixed = f"{DRIVER}-{reference}"
-        return find_profile(prefixed if prefixed in shipped_profiles() else reference), None
+        return Profile.find(prefixed if prefixed in shipped_profiles() else reference), None
     if not uri.startswith(_HOST):
         msg = f"found {reference!r}, expected a device of the driver {DRIVER} for iree-opencl: host:{_HOST}"
         raise RetargetError(msg)
     from retarget_opencl.device.devices import SOURCE, find_device, info_of, list_devices
 
     info = info_of(find_device(uri, list_devices()))
-    return profile_of_device(info, SOURCE), info
+    return Profile.of_device(info, SOURCE), info
 
 
 def _compiled_for(config: CompilerConfig, ours: Mapping[str, str]) -> tuple[DeviceProfile, DeviceInfo | None]:

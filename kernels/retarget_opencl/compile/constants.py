@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.arrays import is_packed
-from retarget.model import parse_type
+from retarget.model import DeclaredType
 
 from retarget_opencl.translation import Ir, element_dtype
 
@@ -80,7 +80,7 @@ def move_to_resources(module: Ir) -> None:
             continue
         if not isinstance(value, ir.DenseElementsAttr) or value.is_splat:
             continue
-        declared = parse_type(str(value.type))
+        declared = DeclaredType.parse(str(value.type))
         dtype = element_dtype(declared.element or "")
         if dtype is None or is_packed(dtype) or declared.element == "i1":
             continue

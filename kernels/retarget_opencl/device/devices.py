@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, FeatureValue, vendor_name
-from retarget.profiles import OPENCL_EXTENSIONS, Profile, profile_of_device
+from retarget.profiles import OPENCL_EXTENSIONS, Profile
 from retarget_iree.runtime.apis import host_memory
 
 from retarget_opencl.builds import runtime_build
@@ -236,7 +236,7 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
 
 def profile_of(found: FoundDevice) -> Profile:
     """Return the profile of a device."""
-    return profile_of_device(info_of(found), SOURCE)
+    return Profile.of_device(info_of(found), SOURCE)
 
 
 # Queries that pyopencl does not know.
@@ -284,7 +284,7 @@ def info_of(found: FoundDevice) -> DeviceInfo:
         driver_name="PoCL" if found.platform == "Portable Computing Language" else found.platform,
         type=str(dict(features)["device_type"]),
     )
-    profile = compile_profile(profile_of_device(info, SOURCE))
+    profile = compile_profile(Profile.of_device(info, SOURCE))
     return dataclasses.replace(
         info,
         capabilities=(

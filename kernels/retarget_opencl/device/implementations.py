@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from retarget.extension import UnavailableError
 from retarget.session import host_identity
 from retarget.support import can_be_written, error_line, first_line, install_hint
-from retarget.worker import available_cores, kept_folder, read_kept, signal_name, write_kept
+from retarget.worker import KeptFiles, available_cores, signal_name
 
 from retarget_opencl.internals import kernel_object
 
@@ -52,7 +52,7 @@ def platforms_here() -> list[cl.Platform]:
     """Return all platforms. Raises `UnavailableError` if there is no pyopencl or platform."""
     # Where they cannot keep files, PoCL has no device, and pyopencl makes no kernel.
     if not can_be_written(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
-        os.environ["XDG_CACHE_HOME"] = str(kept_folder().parents[1])
+        os.environ["XDG_CACHE_HOME"] = str(KeptFiles().folder.parents[1])
     try:
         import pyopencl as cl
     except ImportError as error:
@@ -160,7 +160,7 @@ _SECONDS = 15
 _WAITS = 45
 """How long it may take by the clock, once Python has loaded what it needs."""
 _ENDS = 75
-"""When it is ended: a driver that lists devices, all of them tried at once, has longer (`OPEN_TIMEOUT`)."""
+"""When it is ended: a driver that lists devices, all of them tried at once, has longer (`TIMEOUTS.open`)."""
 _FORGOTTEN_AFTER = 1800.0
 """Seconds until a compiler that failed is tried again. One that works is not: what it builds later says so itself."""
 
@@ -173,16 +173,16 @@ def known_fault(identity: Sequence[str], place: tuple[int, int], *, again: bool 
     `identity` is what the driver says of it and of itself, `place` where it is listed: the numbers of its platform and
     of the device there. With `again`, that it has failed before is not taken for an answer.
     """
-    folder = kept_folder()
+    files = KeptFiles()
     key = hashlib.sha256(json.dumps([*identity, _host(), *icd_libraries()]).encode()).hexdigest()
-    if (kept := read_kept(folder, key)) is not None:
+    if (kept := files.read(key)) is not None:
         with suppress(ValueError, TypeError):
             fault, until = json.loads(kept)
             if not fault or (not again and time.time() < until):
                 return str(fault)
     tried = try_compiler(place)
     if tried is not None:
-        write_kept(folder, key, json.dumps([tried, time.time() + _FORGOTTEN_AFTER]).encode())
+        files.write(key, json.dumps([tried, time.time() + _FORGOTTEN_AFTER]).encode())
     return tried
 
 

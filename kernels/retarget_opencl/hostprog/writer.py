@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 from retarget.arrays import bits_of, is_packed, kind_of, pack, packed_size
-from retarget.model import parse_type, split_types
+from retarget.model import DeclaredType, split_types
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
 from retarget_opencl.translation import Buffer, Ir, TranslationError, describe, element_dtype
@@ -239,7 +239,7 @@ _TOKEN = re.compile(r"true|false|0[xX][0-9A-Fa-f]+|[-+]?[0-9][0-9.]*(?:[eE][-+]?
 
 def _shaped(text: str) -> tuple[int, str, np.dtype[np.generic] | None]:
     """Return the number of elements of a type with static shape, its element type and what NumPy has for it."""
-    declared = parse_type(text)
+    declared = DeclaredType.parse(text)
     if declared.shape is None or None in declared.shape or declared.element is None:
         msg = f"expected a tensor or vector type with static shape, found {text.strip()[:80]!r}"
         raise ValueError(msg)

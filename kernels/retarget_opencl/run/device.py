@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from retarget.extension import Device, DriverError
-from retarget.profiles import Profile, RequirementStatus, answer_requirement, parse_requirement
-from retarget.worker import available_cores, kept_folder, read_kept, write_kept
+from retarget.profiles import Profile, parse_requirement
+from retarget.worker import KeptFiles, available_cores
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, info_of, profile_of
@@ -61,7 +61,7 @@ class Builds:
         import pyopencl as cl
 
         self._cl, self._context, self._device, self._profile = cl, context, found.device, profile
-        self._folder = kept_folder(cache)
+        self._kept = KeptFiles(cache)
         # Oclgrind 21.10 crashes at times where two threads compile.
         self._threads = 1 if found.platform == OCLGRIND else available_cores()
         # Asked for a binary, PoCL compiles all kernels, and again for the size of their first launch. What it compiles,
@@ -93,7 +93,7 @@ class Builds:
     def _take_kept(self, keys: Mapping[str, object]) -> None:
         kernels: dict[str, list[str]] = {}
         for key in keys:
-            if (binary := read_kept(self._folder, key)) is not None:
+            if (binary := self._kept.read(key)) is not None:
                 kernels.setdefault(binary.decode(), []).append(key)
         for found, program in zip(
             kernels.values(), _in_threads(self._from_kept, list(kernels), self._threads), strict=True
@@ -102,7 +102,7 @@ class Builds:
                 self._programs.update(dict.fromkeys(found, program))
 
     def _from_kept(self, key: str) -> cl.Program | None:
-        content = read_kept(self._folder, key)
+        content = self._kept.read(key)
         if content is None:
             return None
         try:
@@ -126,9 +126,9 @@ class Builds:
             self._programs.update(dict.fromkeys(part, program))
             with suppress(self._cl.Error):
                 together = hashlib.sha256("".join(sorted(part)).encode()).hexdigest()
-                write_kept(self._folder, together, self._to_keep(program))
+                self._kept.write(together, self._to_keep(program))
                 for key in part:
-                    write_kept(self._folder, key, together.encode())
+                    self._kept.write(key, together.encode())
 
     def _to_keep(self, program: cl.Program) -> bytes:
         info = self._cl.program_info
@@ -237,13 +237,12 @@ class OpenClDevice(Device):
 
 def unmet_needs(artifact: OpenClArtifact, device: Profile) -> list[str]:
     """Return what the artifact needs and the device does not have, each with the device's value."""
-    answers = [(need, answer_requirement(parse_requirement(need), (device,))) for need in artifact.needs]
+    answers = [(need, parse_requirement(need).answer((device,))) for need in artifact.needs]
     # What a device does not report it does not have, but for the size of subgroups, of which each kernel is asked.
     unmet = [
         f"{need} ({found.reason})"
         for need, found in answers
-        if found.status is RequirementStatus.UNMET
-        or (found.status is RequirementStatus.UNKNOWN and "subgroupSizes" not in need)
+        if found.is_unmet or (found.is_unknown and "subgroupSizes" not in need)
     ]
     limits = numbers(device.get("opencl.maxWorkItemSizes"))
     sizes = sorted({kernel.workgroup_size for kernel in artifact.program.kernels})

@@ -1,5 +1,4 @@
-from retarget.arrays.comparison import failing_checks as failing_checks
-from retarget.arrays.comparison import failing_results as failing_results
+from retarget.arrays.comparison import mismatches_of as mismatches_of
 from retarget.arrays.datafiles import RawFile as RawFile
 from retarget.arrays.datafiles import StoredArrays as StoredArrays
 from retarget.arrays.datafiles import read_bin as read_bin

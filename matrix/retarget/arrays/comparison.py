@@ -381,6 +381,19 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def mismatches_of(
+    checks: Sequence[Check],
+    results: Sequence[Array],
+    expected: Sequence[Array | None] | None,
+    tolerances: Mapping[str, Tolerance],
+    reference: str = "",
+) -> list[Mismatch]:
+    """Return how checks failed, then how results differ from what is `expected`, if anything is: see
+    `failing_results`."""
+    found = failing_checks(checks)
+    return found if expected is None else [*found, *failing_results(results, expected, tolerances, reference)]
+
+
 def failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
     """Return how checks failed, in order."""
     found = []

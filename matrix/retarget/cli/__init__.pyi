@@ -1,4 +1,3 @@
-from retarget.cli.devices import Finding as Finding
 from retarget.cli.devices import find_devices as find_devices
 from retarget.cli.main import main as main
 from retarget.cli.main import run_alone as run_alone

@@ -11,13 +11,13 @@ from pathlib import Path
 from retarget.cli.support import add_path_arguments, request_of
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
-from retarget.expect.diagnostics import RuleUsage, contradiction_diagnostics
-from retarget.expect.matching import RuleSet, assign_goldens, golden_rule
+from retarget.expect.diagnostics import RuleUsage
+from retarget.expect.matching import GoldenAssignment, RuleSet, golden_rule
 from retarget.extension import Compiler, Driver, overrides
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.profiles.files import PREFIXES, Profile, find_profile
+from retarget.profiles.files import PREFIXES, Profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
 from retarget.support.text import counted
@@ -113,10 +113,10 @@ def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: 
         checks = registry.artifact_checker(suite.kind) is not None
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
         usage.add(suite, assignment, targets)
-        yield from contradiction_diagnostics(assignment.contradictions)
+        yield from assignment.diagnostics
     if suite.goldens and targets:
-        for assignment in assign_goldens(suite.goldens, targets).assignments:
-            yield from contradiction_diagnostics(assignment.contradictions)
+        for assignment in GoldenAssignment.assign(suite.goldens, targets).assignments:
+            yield from assignment.diagnostics
     if not registry.unknown(suite):
         usage.collected(suite.origin.file, suite)
 
@@ -186,7 +186,7 @@ def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Pro
     diagnostics: list[Diagnostic] = []
     for config in dict.fromkeys(config for config in configs if config.profile):
         try:
-            profile = find_profile(config.profile)
+            profile = Profile.find(config.profile)
             message = profile_mismatch(config, profile)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics

@@ -21,8 +21,8 @@ from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import Profile, profile_of_device, write_profile
-from retarget.session.limits import OPEN_TIMEOUT
+from retarget.profiles.files import Profile
+from retarget.session.limits import TIMEOUTS
 from retarget.session.run.service import RunService
 from retarget.support.errors import RetargetError
 from retarget.worker.process import available_cores
@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     of_device = "write the device profile of URI, such as vulkan://0, and list nothing"
     parser.add_argument("--profile", metavar="URI", default="", help=of_device)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the profile file (standard output)")
-    seconds = f"seconds a driver may take ({OPEN_TIMEOUT:.0f})"
-    parser.add_argument("--timeout", type=seconds_above_0, default=OPEN_TIMEOUT, help=seconds)
+    seconds = f"seconds a driver may take ({TIMEOUTS.open:.0f})"
+    parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.open, help=seconds)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.profile:
         driver = registry.driver(arguments.profile.partition("://")[0]).name
         (finding,) = find_devices([driver], extensions=extensions, timeout=arguments.timeout)
-        write_profile(_profile(finding, arguments.profile, arguments.output), arguments.output)
+        _profile(finding, arguments.profile, arguments.output).write(arguments.output)
         return 0
     if arguments.output is not None:
         raise argparse.ArgumentError(None, "found --output without --profile, expected both")
@@ -109,7 +109,7 @@ def _profile(finding: Finding, uri: str, output: Path | None) -> Profile:
         msg = f"the driver {finding.driver} does not report what {info.uri} can do, so that there is nothing to write"
         raise RetargetError(msg)
     runtime = re.sub(r", [^,)]*\)", ")", info.runtime)  # a build outside the environment is named with its folder
-    profile = profile_of_device(info, ", ".join(filter(None, ("retarget devices", runtime))))
+    profile = Profile.of_device(info, ", ".join(filter(None, ("retarget devices", runtime))))
     return replace(profile, name=output.stem if output is not None else profile.name)
 
 

@@ -18,8 +18,8 @@ from retarget.cli.support import (
     part_lines,
     read_declared,
 )
-from retarget.expect.matching import RuleSet, assign_goldens
-from retarget.expect.verdict import TargetRules, excuse_text, expected_text, is_expired
+from retarget.expect.matching import GoldenAssignment, RuleSet
+from retarget.expect.verdict import TargetRules, is_expired
 from retarget.extension import CompilerError, UnavailableError
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
@@ -40,7 +40,7 @@ from retarget.profiles.requirements import Answer
 from retarget.session.cache.folder import cache_of_command
 from retarget.session.commands import Commands
 from retarget.session.engine import Engine
-from retarget.session.toolchains import describe_build, worker_environment
+from retarget.session.toolchains import describe_build
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
@@ -265,7 +265,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             for rule in rules.all:
                 outcome = f"flaky, up to {rule.retries} retries" if rule.outcome == "flaky" else rule.outcome
                 cases = f"case {' or '.join(rule.cases)}: " if rule.cases else ""
-                where = f", expected to {expected_text(rule)}" if rule.stages else ""
+                where = f", expected to {rule.expected}" if rule.stages else ""
                 yield f"{whose}{cases}{outcome}{where}", self.at(rule.origin)
                 yield from _words_of(rule, "excuses", here if device else None, ("signature", rule.signature))
 
@@ -284,7 +284,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
 
     def _goldens(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The golden rules in force."""
-        found = assign_goldens(suite.goldens, [target])
+        found = GoldenAssignment.assign(suite.goldens, [target])
         for rules in (one.of(target.name) for one in found.assignments):
             device, here = self._in_force(target, rules)
             for golden in (found.goldens[rule.origin] for rule in rules.wholes):
@@ -313,7 +313,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             reasons += [_error_of(registry.driver, driver) for driver in runtime.drivers]
             reasons.append(host_mismatch(runtime))
         configs = [config for config in (compiled.compiler, runtime) if config is not None]
-        reasons += [_error_of(worker_environment, registry, config) for config in configs]
+        reasons += [_error_of(registry.worker_environment, config) for config in configs]
         found = dict.fromkeys(reason for reason in reasons if reason is not None)
         yield from ((reason, "") for reason in found)
         if not found:
@@ -365,7 +365,7 @@ def _words_of(
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
     expired = f" (expired: it {does} nothing any more)" if is_expired(rule) else ""
-    words = [*own, ("reason", excuse_text(rule)), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
+    words = [*own, ("reason", rule.excuse), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]
     yield from ((f"  {word.ljust(9)} {text}", "") for word, text in words if text)

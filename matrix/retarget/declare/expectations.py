@@ -10,7 +10,7 @@ from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
 from retarget.model import Expectation, Golden, Origin
 from retarget.model.metrics import Metric, parse_percent, parse_quantity
-from retarget.model.signatures import TIMEOUT
+from retarget.model.outcomes import TIMEOUT
 from retarget.support.toml import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
 from retarget.targets.selection import ExpressionError, rule_terms

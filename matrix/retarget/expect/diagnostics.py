@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from retarget.declare.sources import SUITE_FILE, discover_suites
-from retarget.expect.matching import GOLDEN, Assignment, Contradiction, Effect, assign_goldens, golden_rule
+from retarget.expect.matching import GOLDEN, Assignment, Effect, GoldenAssignment, golden_rule
 from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
-from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.model.locations import diagnostics_at
 from retarget.model.names import matches_case
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.toml import KeyPath, Problem
@@ -28,22 +28,6 @@ _HINTS = 10
 CaseUse = tuple[str, str, tuple[str, ...], frozenset[tuple[str, str]]]
 """A rule that names cases, in builtin types, which cross xdist's channel: its file and key path, its entries, and the
 modules that it reaches, as (suite, name) pairs."""
-
-
-def contradiction_diagnostics(contradictions: Iterable[Contradiction]) -> tuple[Diagnostic, ...]:
-    """Return an error for each pair of rules, at the later of the two."""
-    locations = SourceLocations()
-    problems = []
-    for contradiction in contradictions:
-        first, second = contradiction.rules
-        what = "bound or date" if first.outcome == GOLDEN else "stage, signature, outcome or date"
-        message = (
-            f"found another {what} than {first.origin.key_path} at "
-            f"{locations.location(first.origin)}, which is as specific and also matches {contradiction.target}; "
-            "expected that they agree, or that one is more specific"
-        )
-        problems.append((second.origin, Problem((), message)))
-    return diagnostics_at(problems)
 
 
 def expired_diagnostics(rules: Iterable[Expectation]) -> tuple[Diagnostic, ...]:
@@ -149,7 +133,7 @@ class RuleUsage:
     def add(self, suite: Suite, assignment: Assignment, targets: Sequence[Target]) -> None:
         """Enter what the rules, also golden ones, do in a suite, all of whose targets are `targets`."""
         self.read((*suite.expectations, *map(golden_rule, suite.goldens)))
-        goldens = assign_goldens(suite.goldens, targets).assignments if suite.goldens else ()
+        goldens = GoldenAssignment.assign(suite.goldens, targets).assignments if suite.goldens else ()
         for origin, effect in chain.from_iterable(one.effects.items() for one in (assignment, *goldens)):
             self._effects[origin] = self._effects.get(origin, Effect()) | effect
         self._modules.update(dict.fromkeys(module.name for module in suite.modules))

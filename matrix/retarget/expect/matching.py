@@ -24,8 +24,11 @@ from msgspec.structs import replace
 from retarget.expect.verdict import RankedRule, TargetRules, case_rank, says
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Target
 from retarget.model.devices import DeviceTraits
+from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.model.metrics import Metric
 from retarget.model.names import is_glob
+from retarget.support.errors import Diagnostic
+from retarget.support.toml import Problem
 from retarget.targets.selection import Selector, Term, compile_rule, names_devices, rule_terms
 
 COMPILE_STAGES = frozenset({"compile", "crash", "timeout"})
@@ -82,6 +85,22 @@ class Assignment(Struct, frozen=True, kw_only=True):
     def of(self, target: str) -> TargetRules:
         """Return the rules of a target."""
         return self.rules.get(target) or TargetRules()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """An error for each pair of rules that contradict each other, at the later of the two."""
+        locations = SourceLocations()
+        problems = []
+        for contradiction in self.contradictions:
+            first, second = contradiction.rules
+            what = "bound or date" if first.outcome == GOLDEN else "stage, signature, outcome or date"
+            message = (
+                f"found another {what} than {first.origin.key_path} at "
+                f"{locations.location(first.origin)}, which is as specific and also matches {contradiction.target}; "
+                "expected that they agree, or that one is more specific"
+            )
+            problems.append((second.origin, Problem((), message)))
+        return diagnostics_at(problems)
 
 
 def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
@@ -150,6 +169,12 @@ class RuleSet:
         self._holds: dict[tuple[object, ...], bool] = {}
         self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
+
+    @classmethod
+    def of_goldens(cls, goldens: Sequence[Golden]) -> Sequence[RuleSet]:
+        """Return the golden rules of each metric that has some."""
+        by_metric = [[golden_rule(golden) for golden in goldens if golden.metric is metric] for metric in Metric]
+        return [cls(rules) for rules in by_metric if rules]
 
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
@@ -294,6 +319,15 @@ class GoldenAssignment(Struct, frozen=True, kw_only=True):
         found = (one.of(target.name).on(target, devices).whole for one in self.assignments)
         return tuple(self.goldens[rule.origin] for rule in found if rule is not None)
 
+    @classmethod
+    def assign(cls, goldens: Sequence[Golden], targets: Iterable[Target]) -> GoldenAssignment:
+        """Return the golden rules of a suite's targets: for each metric the most specific one is in force."""
+        targets = tuple(targets)
+        return cls(
+            goldens={golden.origin: golden for golden in goldens},
+            assignments=tuple(rules.assign(targets) for rules in RuleSet.of_goldens(goldens)),
+        )
+
 
 def golden_rule(golden: Golden) -> Expectation:
     """Return the expectation that is matched in a golden rule's place: it is judged at the same targets, and says the
@@ -309,18 +343,3 @@ def golden_rule(golden: Golden) -> Expectation:
         until=golden.until,
         origin=golden.origin,
     )
-
-
-def assign_goldens(goldens: Sequence[Golden], targets: Iterable[Target]) -> GoldenAssignment:
-    """Return the golden rules of a suite's targets: for each metric the most specific one is in force."""
-    targets = tuple(targets)
-    return GoldenAssignment(
-        goldens={golden.origin: golden for golden in goldens},
-        assignments=tuple(rules.assign(targets) for rules in golden_rules(goldens)),
-    )
-
-
-def golden_rules(goldens: Sequence[Golden]) -> Sequence[RuleSet]:
-    """Return the golden rules of each metric that has some."""
-    by_metric = [[golden_rule(golden) for golden in goldens if golden.metric is metric] for metric in Metric]
-    return [RuleSet(rules) for rules in by_metric if rules]

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from retarget.model import Expectation, Golden, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.names import is_glob, matches_case
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
-from retarget.model.signatures import CRASH, TIMEOUT, contains_signature, observe, observe_all
+from retarget.model.outcomes import CRASH, TIMEOUT, CaseOutcome, Failure, Observation, first_failure
+from retarget.model.signatures import contains_signature
 from retarget.support.errors import RetargetError, display_path
 from retarget.targets.selection import compile_rule
 
@@ -69,7 +69,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         if self.ruling is Ruling.EXPIRED:
             whose = f"the expectation of case '{self.case}'" if self.case else "its expectation"
             return f"{whose} expired on {self.rule.until}"
-        expected = f"expected to {expected_text(self.rule)}"
+        expected = f"expected to {self.rule.expected}"
         if self.case:
             expected = f"case '{self.case}' is {expected}"
         if self.observation is None:
@@ -90,7 +90,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         else:
             expected = _told(" or ".join(self.rule.stages), self.rule.signature)
             lines.append(("expected", f"passed, or {expected}" if self.rule.outcome == "intermittent" else expected))
-            lines.append(("found", observed_text(self.observation)))
+            lines.append(("found", self.observation.text if self.observation is not None else "passed"))
             lines.append(("case", self.observation.case if self.observation is not None else ""))
         return tuple((word, text) for word, text in lines if text)
 
@@ -141,28 +141,6 @@ def judge(rule: Expectation | None, observation: Observation | None) -> Verdict:
 def allows(rule: Expectation, way: Observation) -> bool:
     """Return whether failing in this one way is what a rule says."""
     return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
-
-
-def excuse_text(rule: Expectation | Golden) -> str:
-    """Return why a rule excuses or bounds something: the reason, and where the error is reported."""
-    return f"{rule.reason} ({rule.issue})" if rule.issue else rule.reason
-
-
-def expected_text(rule: Expectation) -> str:
-    """Return what a rule expects, after "expected to": `fail at compile`, `pass or fail at run or time out`."""
-    stages = [stage for stage in rule.stages if stage not in {CRASH, TIMEOUT}]
-    words = ["pass"] if rule.outcome == "intermittent" else []
-    words += [f"fail at {' or '.join(stages)}"] if stages else []
-    words += ["crash"] if CRASH in rule.stages else []
-    words += ["time out"] if TIMEOUT in rule.stages else []
-    return " or ".join(words)
-
-
-def observed_text(observation: Observation | None) -> str:
-    """Return an observation as a person reads it: `compile: failed to legalize …`, `crash: SIGFPE`, `passed`."""
-    if observation is None:
-        return "passed"
-    return "; ".join(_told(way.stage, way.signature) for way in observation.distinct_failures)
 
 
 def _told(stage: str, signature: str) -> str:
@@ -294,7 +272,7 @@ def judge_target(
         if rule is None:
             rest.append(case)
         elif case.failure is None or not case.failure.no_verdict:
-            seen = observe(case.failure) if case.failure is not None else None
+            seen = case.failure.observation if case.failure is not None else None
             verdicts.append(replace(judge(rule, seen), case=case.name))
     others = _of_rest(rules, failure, rest, is_all=not verdicts, cases=cases)
     if others is not None and others.ruling is Ruling.PASSED:
@@ -322,7 +300,7 @@ def _of_rest(
 ) -> Verdict | None:
     """The verdict on the cases that no rule names; None where there are none."""
     if is_all:
-        seen = observe_all(failure, cases) if failure is not None else None
+        seen = failure.observed_in(cases) if failure is not None else None
         return judge(rules.whole, seen)
     is_of_case = failure is None or any(case.failure == failure for case in cases)
     why = first_failure(rest) if is_of_case else failure
@@ -330,7 +308,7 @@ def _of_rest(
         return None
     if why is not None and why.no_verdict:
         return Verdict(ruling=Ruling.PLAIN)
-    return judge(rules.whole, observe_all(why, rest) if why is not None else None)
+    return judge(rules.whole, why.observed_in(rest) if why is not None else None)
 
 
 def _ruling(verdicts: Sequence[Verdict]) -> Ruling:

@@ -10,7 +10,6 @@ from retarget.extension.cases import ModulesRequest as ModulesRequest
 from retarget.extension.cases import NoCasesError as NoCasesError
 from retarget.extension.cases import SuggestedSuite as SuggestedSuite
 from retarget.extension.cases import Suggestions as Suggestions
-from retarget.extension.cases import run_case_plan as run_case_plan
 from retarget.extension.compilers import Compiled as Compiled
 from retarget.extension.compilers import Compiler as Compiler
 from retarget.extension.compilers import CompileRequest as CompileRequest

@@ -243,6 +243,11 @@ class CaseLoader(Product, is_base=True):
         """
         return None
 
+    def run_case_plan(self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str) -> RunPlan:
+        """Return how this program does so, for `run_case_outside`: without `run_under`, and of all cases where `case`
+        is empty."""
+        return run_case_plan(kind=self.kind, config=config, artifact=artifact, module=module, folder=folder, case=case)
+
     @called_in_process
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it: cases

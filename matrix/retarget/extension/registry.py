@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 import pluggy
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.extension.cases import CaseLoader
 from retarget.extension.compilers import Compiler
@@ -40,7 +41,9 @@ from retarget.extension.products import (
     note_place,
     overrides,
 )
-from retarget.model import CompilerConfig, RuntimeConfig, Suite, Toolchain
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Toolchain
+from retarget.model.calls import UnavailableError
+from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
 from retarget.support.dependencies import code_judging, code_reached, installed_extensions
 from retarget.support.errors import RetargetError, did_you_mean
@@ -51,6 +54,9 @@ _ProductT = TypeVar("_ProductT")
 _HOOK_PREFIX = "retarget_"
 _OWN = "retarget"
 """The entry point of this package's own subcommands, the first to be asked."""
+
+
+_TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
 
 
 class Registry(Struct, frozen=True, kw_only=True):
@@ -132,6 +138,47 @@ class Registry(Struct, frozen=True, kw_only=True):
         """
         product = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build(toolchain)
+
+    def worker_environment(self, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:
+        """Return the variables of the workers of a config.
+
+        The variables that select the toolchain have paths of this machine: they are no part of any key. Raises
+        `UnavailableError` if the toolchain is not there or lacks what the config needs of it, `RetargetError` if no
+        extension can use one.
+        """
+        toolchain = config.toolchain
+        if toolchain is None:
+            return config.env
+        user: Compiler | Driver
+        if isinstance(config, CompilerConfig):
+            user, what = self.compiler(config.compiler), f"compiler {config.compiler!r}"
+        else:
+            user, what = self.driver(config.driver), f"driver {config.driver!r}"
+        where = f"toolchain {toolchain.name!r} ({SourceLocations().location(toolchain.origin, 'path')})"
+        if not overrides(user, "toolchain_environment"):
+            msg = f"{where}: config {config.name!r} names it, and the {what} uses no toolchains"
+            raise RetargetError(msg)
+        try:
+            selecting = user.toolchain_environment(config)
+        except UnavailableError as error:
+            msg = f"{where}: {error}"
+            hint = f"`{toolchain.install}` installs it" if toolchain.install else error.hint
+            raise UnavailableError(msg, hint) from error
+        return (*config.env, *selecting)
+
+    def with_toolchain(
+        self, target: _TargetT, toolchain: Toolchain | None, *, compiler: bool = True, runtime: bool = True
+    ) -> _TargetT:
+        """Return a target whose `compiler`, and whose driver (`runtime`) if it can, use a toolchain in place of their
+        own; None is what is installed."""
+        if isinstance(target, CompileTarget):
+            return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if compiler else target
+        config = target.runtime
+        driver = self.drivers.get(config.driver)
+        if runtime and driver is not None and overrides(driver, "toolchain_environment"):
+            config = replace(config, toolchain=toolchain)
+        compiled = self.with_toolchain(target.compile, toolchain, compiler=compiler)
+        return replace(target, compile=compiled, runtime=config)
 
     def code_of(self, product: object) -> str:
         """Return a digest of a driver's or case loader's code: of the package that its class lies in, and of what that

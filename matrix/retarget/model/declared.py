@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
-from retarget.model.metrics import Metric, quantity_text
+from retarget.model.metrics import Metric
+from retarget.model.outcomes import CRASH, TIMEOUT
 
 
 class PartlyCompared(Struct, frozen=True, kw_only=True):
@@ -175,6 +176,17 @@ class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
         schemes = (device.partition("://")[0] for device in self.devices if "://" in device)
         return tuple(dict.fromkeys((self.driver, *schemes)))
 
+    def mismatch(self, hosts: Sequence[tuple[str, str]], which: str) -> str | None:
+        """Return why it can run on none of some hosts, each a system and an architecture; None if it can. `which`
+        begins the words about them."""
+        for system, architecture in hosts:
+            system_fits = not self.host_os or system in self.host_os
+            if system_fits and (not self.host_arch or architecture in self.host_arch):
+                return None
+        wanted = " on ".join(" or ".join(words) for words in (self.host_os, self.host_arch) if words)
+        found = ", ".join(f"{system} on {architecture}" for system, architecture in hosts)
+        return f"runtime config {self.name!r} needs {wanted}; {which} {found}"
+
     def with_devices(self, order: Sequence[int]) -> RuntimeConfig:
         """Return this config with its devices in the order of the given indices."""
         return replace(
@@ -251,6 +263,21 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
     until: date | None = None
     origin: Origin
 
+    @property
+    def excuse(self) -> str:
+        """Why the rule excuses something: the reason, and where the error is reported."""
+        return f"{self.reason} ({self.issue})" if self.issue else self.reason
+
+    @property
+    def expected(self) -> str:
+        """What is expected, after "expected to": `fail at compile`, `pass or fail at run or time out`."""
+        stages = [stage for stage in self.stages if stage not in {CRASH, TIMEOUT}]
+        words = ["pass"] if self.outcome == "intermittent" else []
+        words += [f"fail at {' or '.join(stages)}"] if stages else []
+        words += ["crash"] if CRASH in self.stages else []
+        words += ["time out"] if TIMEOUT in self.stages else []
+        return " or ".join(words)
+
 
 class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """The bound of a metric of targets in a benchmark, and why.
@@ -271,10 +298,15 @@ class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
     origin: Origin
 
     @property
+    def excuse(self) -> str:
+        """Why the rule bounds something: the reason, and where the error is reported."""
+        return f"{self.reason} ({self.issue})" if self.issue else self.reason
+
+    @property
     def bound(self) -> str:
         """Its metric and bound: `latency at most 12.5 ms`, `latency within 10 % of the baseline`."""
         if self.most is not None:
-            return f"{self.metric} at most {quantity_text(self.metric, self.most)}"
+            return f"{self.metric} at most {self.metric.text(self.most)}"
         return f"{self.metric} within {100 * (self.within or 0):g} % of the baseline"
 
 

@@ -84,6 +84,21 @@ class DeclaredType:
         element = ELEMENT_TYPES.get(self.element or "")
         return element is not None and element.kind is Kind.SIGNLESS
 
+    @classmethod
+    def parse(cls, text: str) -> DeclaredType:
+        """Parse a declared type (`tensor<2x?xf32>`, `i32`); any other type has unknown elements."""
+        text = text.strip()
+        if text in ELEMENT_TYPES:
+            return cls(text=text, element=text, dtype=ELEMENT_TYPES[text].dtype, shape=())
+        match = _SHAPED.fullmatch(text)
+        if match is None:
+            return cls(text=text, dtype=None, shape=None)
+        shape = None
+        if match["shape"] != "*x":
+            shape = tuple(None if size == "?" else int(size) for size in match["shape"].split("x")[:-1])
+        known = ELEMENT_TYPES.get(match["element"])
+        return cls(text=text, element=match["element"], dtype=None if known is None else known.dtype, shape=shape)
+
 
 def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool:
     """Return whether an array of a shape fits declared sizes; a size of None fits any, and a shape of None any
@@ -91,21 +106,6 @@ def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool
     if sizes is None:
         return True
     return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
-
-
-def parse_type(text: str) -> DeclaredType:
-    """Parse a declared type (`tensor<2x?xf32>`, `i32`); any other type has unknown elements."""
-    text = text.strip()
-    if text in ELEMENT_TYPES:
-        return DeclaredType(text=text, element=text, dtype=ELEMENT_TYPES[text].dtype, shape=())
-    match = _SHAPED.fullmatch(text)
-    if match is None:
-        return DeclaredType(text=text, dtype=None, shape=None)
-    shape = None
-    if match["shape"] != "*x":
-        shape = tuple(None if size == "?" else int(size) for size in match["shape"].split("x")[:-1])
-    known = ELEMENT_TYPES.get(match["element"])
-    return DeclaredType(text=text, element=match["element"], dtype=None if known is None else known.dtype, shape=shape)
 
 
 def element_dtype(name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +12,6 @@ from retarget.support.toml import Problem, diagnostics_of, parse_key_path
 
 if TYPE_CHECKING:
     from retarget.support.toml import Locator
-
-_TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
 
 
 def diagnostics_at(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
@@ -40,13 +37,6 @@ class SourceLocations:
             self._locators[origin.file] = Locator(_text(origin.file))
         line = self._locators[origin.file].line((*parse_key_path(origin.key_path), *steps))
         return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
-
-
-def suite_line(suite: Origin) -> int | None:
-    """Return where a suite's table starts in its file, 0-based; None where that is unknown. It parses nothing."""
-    number = re.fullmatch(r"module_test_suite\[(\d+)\]", suite.key_path)
-    starts = [at for at, text in enumerate(_text(suite.file).split("\n")) if _TABLE.match(text)]
-    return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None
 
 
 def _text(file: Path) -> str:

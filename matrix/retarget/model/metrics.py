@@ -52,6 +52,16 @@ class Metric(StrEnum):
             return "size"
         return "count" if self is Metric.DISPATCHES else "time"
 
+    def text(self, value: float) -> str:
+        """Return a value of a metric for people, with four digits: `1.234 ms`, `8 MiB`, `17`."""
+        units = _UNITS.get(self.quantity)
+        if units is None:
+            return f"{value:.0f}"
+        unit, factor = max(
+            ((unit, factor) for unit, factor in units.items() if factor <= value), default=None, key=lambda one: one[1]
+        ) or next(iter(units.items()))
+        return f"{value / factor:.4g} {unit}"
+
 
 def parse_quantity(metric: Metric, value: float | str) -> float:
     """Return a bound of a metric, in seconds, bytes, or as a number. Raises `ValueError` with what was expected."""
@@ -78,14 +88,3 @@ def parse_percent(text: str) -> float:
         msg = "expected a percentage above 0 and at most 1000 %, such as '10 %'"
         raise ValueError(msg)
     return float(found[1]) / 100
-
-
-def quantity_text(metric: Metric, value: float) -> str:
-    """Return a value of a metric for people, with four digits: `1.234 ms`, `8 MiB`, `17`."""
-    units = _UNITS.get(metric.quantity)
-    if units is None:
-        return f"{value:.0f}"
-    unit, factor = max(
-        ((unit, factor) for unit, factor in units.items() if factor <= value), default=None, key=lambda one: one[1]
-    ) or next(iter(units.items()))
-    return f"{value / factor:.4g} {unit}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum, auto
 
 from retarget.model.devices import DeviceTraits, version_in
+from retarget.model.signatures import comparison_signature, normalise
+from retarget.support.text import strip_colour
 
 
 class Rung(IntEnum):
@@ -115,6 +117,11 @@ class DeviceInfo:
         )
 
 
+CRASH = "crash"
+TIMEOUT = "timeout"
+"""The stage of an observation where a signal, or the clock, ended the worker."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why a stage failed.
@@ -139,6 +146,35 @@ class Failure:
         """True for a crash, a timeout or no verdict: an outcome that must never be reused, from store or export."""
         return bool(self.signal) or self.timed_out or self.no_verdict
 
+    @property
+    def observation(self) -> Observation:
+        """How a target failed, in the words of expectations.
+
+        A failure without a verdict on the target is described like any other; callers that judge it must check
+        `no_verdict` first.
+        """
+        if self.signal:
+            return Observation(stage=CRASH, signature=self.signal)
+        if self.timed_out:
+            return Observation(stage=TIMEOUT, signature="")
+        summary = strip_colour(self.summary)
+        signature = comparison_signature(summary) if self.stage is Stage.COMPARE else ""
+        return Observation(stage=str(self.stage), signature=signature or normalise(summary))
+
+    def observed_in(self, cases: Iterable[CaseOutcome]) -> Observation:
+        """Return how a target failed with all its cases, where this is its own failure, most often that of its first.
+
+        Cases whose failure says nothing of the target do not count: there is no verdict, or no results to agree with.
+        """
+        failed = [(case.name, case.failure) for case in cases if case.failure and not case.failure.no_verdict]
+        found = {self.observation: next((name for name, why in failed if why == self), "")}
+        for name, why in failed:
+            found.setdefault(why.observation, name)
+        if len(found) == 1:
+            return self.observation
+        first, *others = (replace(way, case=name) for way, name in found.items())
+        return replace(first, also=tuple(others))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
@@ -159,6 +195,12 @@ class Observation:
     def distinct_failures(self) -> tuple[Observation, ...]:
         """The failures that differ, each as an observation without `also`."""
         return (replace(self, also=()), *self.also) if self.also else (self,)
+
+    @property
+    def text(self) -> str:
+        """What a person reads: `compile: failed to legalize …`, `crash: SIGFPE`."""
+        ways = self.distinct_failures
+        return "; ".join(f"{way.stage}: {way.signature}" if way.signature else way.stage for way in ways)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,16 +10,9 @@ signature.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
 from retarget.support.text import strip_colour
-
-CRASH = "crash"
-TIMEOUT = "timeout"
-"""The stage of an observation where a signal, or the clock, ended the worker."""
 
 MAX_SIGNATURE = 160
 """Characters of a signature; what is longer is cut at the end of a word."""
@@ -65,36 +58,6 @@ _COMPARISONS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def observe(failure: Failure) -> Observation:
-    """Return how a target failed, in the words of expectations.
-
-    A failure without a verdict on the target is described like any other; callers that judge it must check `no_verdict`
-    first.
-    """
-    if failure.signal:
-        return Observation(stage=CRASH, signature=failure.signal)
-    if failure.timed_out:
-        return Observation(stage=TIMEOUT, signature="")
-    summary = strip_colour(failure.summary)
-    signature = _comparison(summary) if failure.stage is Stage.COMPARE else ""
-    return Observation(stage=str(failure.stage), signature=signature or normalise(summary))
-
-
-def observe_all(failure: Failure, cases: Iterable[CaseOutcome]) -> Observation:
-    """Return how a target failed with all its cases; `failure` is the target's own, most often that of its first.
-
-    Cases whose failure says nothing of the target do not count: there is no verdict, or no results to agree with.
-    """
-    failed = [(case.name, case.failure) for case in cases if case.failure is not None and not case.failure.no_verdict]
-    found = {observe(failure): next((name for name, why in failed if why == failure), "")}
-    for name, why in failed:
-        found.setdefault(observe(why), name)
-    if len(found) == 1:
-        return observe(failure)
-    first, *others = (replace(way, case=name) for way, name in found.items())
-    return replace(first, also=tuple(others))
-
-
 @lru_cache(maxsize=4096)
 def normalise(diagnostic: str) -> str:
     """Return the signature of a diagnostic. That of a signature is itself."""
@@ -120,7 +83,7 @@ def contains_signature(observed: str, wanted: str) -> bool:
     return wanted in observed or (bool(normal) and normal in observed)
 
 
-def _comparison(summary: str) -> str:
+def comparison_signature(summary: str) -> str:
     """Return the word for a comparison that did not hold, if it is one of the core's own."""
     return next((word for pattern, word in _COMPARISONS if pattern.search(summary)), "")
 

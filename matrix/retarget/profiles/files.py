@@ -51,72 +51,6 @@ def located_profile(file: Path, reference: str) -> str:
     return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
 
 
-def read_profile(file: Path) -> Profile:
-    """Read a profile. Raises `DiagnosticsError` with every error of the file."""
-    text, data, unreadable = read_toml(file)
-    if unreadable:
-        raise DiagnosticsError(unreadable)
-    problems: list[Problem] = []
-    for key in data:
-        if key not in _KEYS:
-            expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
-            problems.append(Problem((key,), f"found the unknown key {key!r}, {expected}"))
-    if data.get("format") != FORMAT:
-        problems.append(Problem(("format",), f"found {data.get('format')!r}, expected format = {FORMAT}"))
-    driver = data.get("driver")
-    if not isinstance(driver, str) or not driver:
-        problems.append(Problem(("driver",), f"found {driver!r}, expected the name of a driver, such as vulkan"))
-    description = data.get("description", "")
-    if not isinstance(description, str):
-        problems.append(Problem(("description",), f"found {description!r}, expected one line of text"))
-    identity = data.get("identity", {})
-    if not isinstance(identity, dict) or not all(isinstance(value, str) for value in identity.values()):
-        problems.append(Problem(("identity",), "expected a table of texts, such as name and driver_version"))
-        identity = {}
-    capabilities = _capabilities(data.get("capabilities", []), problems)
-    ordered = tuple(sorted(capabilities, key=lambda capability: capability.name))
-    if problems:
-        raise DiagnosticsError(diagnostics_of(file, text, problems))
-    return Profile(
-        name=file.stem,
-        driver=str(driver),
-        description=str(description),
-        identity=tuple(sorted(identity.items())),
-        capabilities=ordered,
-        file=file,
-    )
-
-
-def profile_text(profile: Profile) -> str:
-    """Return a profile as the text of a file, from which `read_profile` gives the same profile."""
-    lines = [f"format = {FORMAT}", f"driver = {toml_string(profile.driver)}"]
-    if profile.description:
-        lines.append(f"description = {toml_string(profile.description)}")
-    if profile.identity:
-        lines += ["", "[identity]", *_pairs(dict(profile.identity))]
-    by_source = sorted(profile.capabilities, key=lambda one: (one.source, "." in one.name, one.name))
-    for source, group in groupby(by_source, lambda one: one.source):
-        lines += ["", "[[capabilities]]", f"source = {toml_string(source)}"]
-        for prefix, members in groupby(group, lambda one: one.name.rpartition(".")[0] and one.name.partition(".")[0]):
-            if prefix:
-                lines += ["", f"[capabilities.{format_key_path((prefix,))}]"]
-            lines += _pairs({one.name.removeprefix(f"{prefix}."): one.value for one in members})
-    return "\n".join(lines) + "\n"
-
-
-def write_profile(profile: Profile, output: Path | None) -> None:
-    """Write a profile to a file, or to standard output. Raises `RetargetError` for one that cannot be written."""
-    text = profile_text(profile)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    if output.suffix != ".toml":
-        msg = f"found the file name {output.name!r} for a profile, expected one that ends in .toml"
-        raise RetargetError(msg)
-    write_files([(output, text)], force=True)
-    sys.stdout.write(f"{display_path(output)}: {len(profile.capabilities)} capabilities, driver {profile.driver}\n")
-
-
 def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:
     """Yield a line for each value, by key."""
     for key, value in sorted(values.items()):
@@ -223,12 +157,6 @@ def profile_file(reference: str, *, others: Iterable[str] = ()) -> Path:
     return shipped[reference]
 
 
-def find_profile(reference: str, *, others: Iterable[str] = ()) -> Profile:
-    """Read a profile by path or name; `others` is as for `profile_file`. Raises `RetargetError`: `DiagnosticsError` for
-    what is wrong in its file."""
-    return read_profile(profile_file(reference, others=others))
-
-
 def reference_error(reference: str) -> str | None:
     """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
     if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
@@ -236,7 +164,7 @@ def reference_error(reference: str) -> str | None:
     if reference.startswith("host:"):
         return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
     try:
-        find_profile(reference, others=["host"])
+        Profile.find(reference, others=["host"])
     except DiagnosticsError as error:
         return f"the device profile cannot be used: {error}"
     except RetargetError as error:
@@ -287,17 +215,96 @@ class Profile(Struct, frozen=True, kw_only=True):
         """Return the value of a capability; None where the profile does not say."""
         return next((one.value for one in self.capabilities if one.name == name), None)
 
+    def is_of_family(self, drivers: Iterable[str]) -> bool:
+        """Return whether one of the drivers reports its device: the first word of their names is that of its driver, as
+        of `local-task` and `local-sync`."""
+        return self.driver.partition("-")[0] in {other.partition("-")[0] for other in drivers}
 
-def profile_of_device(info: DeviceInfo, source: str) -> Profile:
-    """Return the profile of a device that its driver has reported. `source` is where its values came from."""
-    identity = [("name", info.name), ("driver_version", info.driver_version or info.traits.version)]
-    identity += [("vendor", info.vendor), ("driver", info.driver_name)]
-    return Profile(
-        name=info.name,
-        driver=info.driver,
-        identity=tuple(sorted((field, text) for field, text in identity if text)),
-        capabilities=tuple(Capability(name=name, value=value, source=source) for name, value in sorted(info.features)),
-    )
+    @classmethod
+    def read(cls, file: Path) -> Profile:
+        """Read a profile. Raises `DiagnosticsError` with every error of the file."""
+        text, data, unreadable = read_toml(file)
+        if unreadable:
+            raise DiagnosticsError(unreadable)
+        problems: list[Problem] = []
+        for key in data:
+            if key not in _KEYS:
+                expected = f"expected one of {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}"
+                problems.append(Problem((key,), f"found the unknown key {key!r}, {expected}"))
+        if data.get("format") != FORMAT:
+            problems.append(Problem(("format",), f"found {data.get('format')!r}, expected format = {FORMAT}"))
+        driver = data.get("driver")
+        if not isinstance(driver, str) or not driver:
+            problems.append(Problem(("driver",), f"found {driver!r}, expected the name of a driver, such as vulkan"))
+        description = data.get("description", "")
+        if not isinstance(description, str):
+            problems.append(Problem(("description",), f"found {description!r}, expected one line of text"))
+        identity = data.get("identity", {})
+        if not isinstance(identity, dict) or not all(isinstance(value, str) for value in identity.values()):
+            problems.append(Problem(("identity",), "expected a table of texts, such as name and driver_version"))
+            identity = {}
+        capabilities = _capabilities(data.get("capabilities", []), problems)
+        ordered = tuple(sorted(capabilities, key=lambda capability: capability.name))
+        if problems:
+            raise DiagnosticsError(diagnostics_of(file, text, problems))
+        return cls(
+            name=file.stem,
+            driver=str(driver),
+            description=str(description),
+            identity=tuple(sorted(identity.items())),
+            capabilities=ordered,
+            file=file,
+        )
+
+    @classmethod
+    def find(cls, reference: str, *, others: Iterable[str] = ()) -> Profile:
+        """Read a profile by path or name; `others` is as for `profile_file`. Raises `RetargetError`: `DiagnosticsError`
+        for what is wrong in its file."""
+        return cls.read(profile_file(reference, others=others))
+
+    @classmethod
+    def of_device(cls, info: DeviceInfo, source: str) -> Profile:
+        """Return the profile of a device that its driver has reported. `source` is where its values came from."""
+        identity = [("name", info.name), ("driver_version", info.driver_version or info.traits.version)]
+        identity += [("vendor", info.vendor), ("driver", info.driver_name)]
+        return cls(
+            name=info.name,
+            driver=info.driver,
+            identity=tuple(sorted((field, text) for field, text in identity if text)),
+            capabilities=tuple(
+                Capability(name=name, value=value, source=source) for name, value in sorted(info.features)
+            ),
+        )
+
+    def text(self) -> str:
+        """Return a profile as the text of a file, from which `read` gives the same profile."""
+        lines = [f"format = {FORMAT}", f"driver = {toml_string(self.driver)}"]
+        if self.description:
+            lines.append(f"description = {toml_string(self.description)}")
+        if self.identity:
+            lines += ["", "[identity]", *_pairs(dict(self.identity))]
+        by_source = sorted(self.capabilities, key=lambda one: (one.source, "." in one.name, one.name))
+        for source, group in groupby(by_source, lambda one: one.source):
+            lines += ["", "[[capabilities]]", f"source = {toml_string(source)}"]
+            for prefix, members in groupby(
+                group, lambda one: one.name.rpartition(".")[0] and one.name.partition(".")[0]
+            ):
+                if prefix:
+                    lines += ["", f"[capabilities.{format_key_path((prefix,))}]"]
+                lines += _pairs({one.name.removeprefix(f"{prefix}."): one.value for one in members})
+        return "\n".join(lines) + "\n"
+
+    def write(self, output: Path | None) -> None:
+        """Write a profile to a file, or to standard output. Raises `RetargetError` for one that cannot be written."""
+        text = self.text()
+        if output is None:
+            sys.stdout.write(text)
+            return
+        if output.suffix != ".toml":
+            msg = f"found the file name {output.name!r} for a profile, expected one that ends in .toml"
+            raise RetargetError(msg)
+        write_files([(output, text)], force=True)
+        sys.stdout.write(f"{display_path(output)}: {len(self.capabilities)} capabilities, driver {self.driver}\n")
 
 
 NEUTRAL = ("memory", "device_type", "devices")

@@ -58,6 +58,27 @@ class Needed(Struct, frozen=True, kw_only=True):
     value: bool | int | str = True
     unit: str = ""
 
+    def answer(self, devices: Sequence[Profile]) -> Answer:
+        """Return whether all of `devices` meet a requirement; none of them: it is not known what is there.
+
+        Raises `RetargetError` where a device's value cannot be compared with the requirement's.
+        """
+        if not devices:
+            return Answer(status=RequirementStatus.UNKNOWN, reason="nothing is known of the device")
+        if self.name == "devices":
+            met = _holds(self, len(devices))
+            count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
+            return Answer(status=RequirementStatus.MET if met else RequirementStatus.UNMET, reason=f"there {count}")
+        answers = [one for device in devices if (one := _of_device(self, device)) is not None]
+        silent = next((device.name for device in devices if not device.capabilities), None)
+        if not answers and silent is not None and self.name.startswith("cpu."):
+            return Answer(status=RequirementStatus.UNKNOWN, reason=f"{silent} does not report {self.name}")
+        if not answers:
+            drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
+            return Answer(status=RequirementStatus.MET, reason=f"it asks nothing of {drivers}")
+        order = (RequirementStatus.UNMET, RequirementStatus.UNKNOWN, RequirementStatus.MET)
+        return min(answers, key=lambda one: order.index(one.status))
+
 
 class RequirementStatus(StrEnum):
     """The result of checking devices for a requirement. UNKNOWN: they do not say whether they have what it needs."""
@@ -72,6 +93,16 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     status: RequirementStatus
     reason: str
+
+    @property
+    def is_unmet(self) -> bool:
+        """Whether they lack it."""
+        return self.status is RequirementStatus.UNMET
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether they do not say."""
+        return self.status is RequirementStatus.UNKNOWN
 
 
 # ---------------------------------------------------------------- reading
@@ -190,28 +221,6 @@ def _quantity(scanner: _Scanner, number: str) -> tuple[int, str]:
 
 
 # ---------------------------------------------------------------- asking devices
-
-
-def answer_requirement(needed: Needed, devices: Sequence[Profile]) -> Answer:
-    """Return whether all of `devices` meet a requirement; none of them: it is not known what is there.
-
-    Raises `RetargetError` where a device's value cannot be compared with the requirement's.
-    """
-    if not devices:
-        return Answer(status=RequirementStatus.UNKNOWN, reason="nothing is known of the device")
-    if needed.name == "devices":
-        met = _holds(needed, len(devices))
-        count = "is 1 device" if len(devices) == 1 else f"are {len(devices)} devices"
-        return Answer(status=RequirementStatus.MET if met else RequirementStatus.UNMET, reason=f"there {count}")
-    answers = [one for device in devices if (one := _of_device(needed, device)) is not None]
-    silent = next((device.name for device in devices if not device.capabilities), None)
-    if not answers and silent is not None and needed.name.startswith("cpu."):
-        return Answer(status=RequirementStatus.UNKNOWN, reason=f"{silent} does not report {needed.name}")
-    if not answers:
-        drivers = " and ".join(dict.fromkeys(device.driver for device in devices))
-        return Answer(status=RequirementStatus.MET, reason=f"it asks nothing of {drivers}")
-    order = (RequirementStatus.UNMET, RequirementStatus.UNKNOWN, RequirementStatus.MET)
-    return min(answers, key=lambda one: order.index(one.status))
 
 
 def _of_device(needed: Needed, device: Profile) -> Answer | None:

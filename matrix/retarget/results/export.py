@@ -30,9 +30,9 @@ from msgspec import Struct, field
 from retarget import __version__
 from retarget.results.files import Attribution, SessionResults, attempts_of, faulty_sessions, results_of
 from retarget.results.history import seconds_of
-from retarget.results.measurements import Measurement, measurements_of
-from retarget.results.overview import state_of
-from retarget.results.record import INCOMPLETE, Outcome, Result, TargetRecord, properties
+from retarget.results.measurements import Measurement
+from retarget.results.overview import State
+from retarget.results.record import Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 
 _INVALID = re.compile("[^\t\n\r\x20-\x7e\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -85,7 +85,7 @@ def _case(record: TargetRecord, said: Attribution | None) -> Element:
     *scopes, name = (path.replace("/", "."), *names)
     seconds = record.ended - record.started if record.ended > record.started else seconds_of(record)
     case = Element("testcase", classname=_text(".".join(scopes)), name=_text(name), time=f"{seconds:.3f}")
-    found = [*properties(record), *([("retarget.attribution", said.sentence)] if said is not None else [])]
+    found = [*record.properties(), *([("retarget.attribution", said.sentence)] if said is not None else [])]
     if found:
         parent = SubElement(case, "properties")
         for key, value in found:
@@ -99,8 +99,8 @@ def _case(record: TargetRecord, said: Attribution | None) -> Element:
         SubElement(case, "error", message=message).text = _text(whole)
     elif outcome is Outcome.XFAILED or (outcome is Outcome.INTERMITTENT and record.result is Result.FAILED):
         SubElement(case, "skipped", type="pytest.xfail", message=_text(record.reason))
-    elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE}:
-        reason = record.reason or str(state_of(record))
+    elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED} or outcome.is_incomplete:
+        reason = record.reason or str(State.of(record))
         where = f"{record.file}:{record.line + 1}: {reason}"
         SubElement(case, "skipped", type="pytest.skip", message=_text(reason)).text = _text(where)
     return case
@@ -186,7 +186,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
 
 def _test(record: TargetRecord, attempts: Sequence[TargetRecord]) -> dict[str, Any]:
     earlier = [one for one in attempts if one.attempt < record.attempt]
-    state = state_of(record)
+    state = State.of(record)
     labels = {name: getattr(record, name) for name in ("compiler", "runtime", "driver", "module", "leg")}
     labels |= {"stage": state.stage or record.stage, "signature": state.signature, "blocked_by": record.blocked_by}
     digests = {"case_digest": record.case_digest}
@@ -260,7 +260,7 @@ def pytest_benchmark(sessions: Sequence[SessionResults]) -> bytes:
         "benchmarks": [
             _benchmark(record, one)
             for _, record in sorted(results_of(sessions).items())
-            for one in measurements_of(record)
+            for one in Measurement.of(record)
             if len(one.samples) > 1
         ],
         "datetime": datetime.fromtimestamp(max((one.started for one in starts), default=0.0), UTC).isoformat(),
@@ -352,7 +352,7 @@ def _run(record: TargetRecord) -> Iterator[Span]:
         return
     name, known = record.target or record.nodeid, {"id": record.nodeid, "attempt": record.attempt}
     parts = {"load": run.load_seconds, "run": run.run_seconds, "compare": run.compare_seconds}
-    details = known | {"result": str(state_of(record))} | parts
+    details = known | {"result": str(State.of(record))} | parts
     devices = dict.fromkeys(device.physical_id or device.name for device in record.devices)
     for lane in devices or (record.driver or record.runtime,):
         seconds, waited = sum(parts.values()), run.wait_seconds

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord, When
+from retarget.results.record import Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import files_below, irregular
 from retarget.support.text import counted
@@ -238,7 +238,7 @@ class SessionResults(Struct, frozen=True, kw_only=True):
 
     @property
     def _has_failed(self) -> bool:
-        return any(record.outcome in BAD for record in self.latest.values())
+        return any(record.outcome.is_bad for record in self.latest.values())
 
     @property
     def fault_cause(self) -> str:
@@ -398,12 +398,12 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
     for session in sessions:
         for one, said in session.by_target.items():
             standing, last = found.setdefault(one, {}), said[-1]
-            left_out = last.outcome in INCOMPLETE or (_is_left_out(last) and any(map(_has_failed, standing.values())))
+            left_out = last.outcome.is_incomplete or (_is_left_out(last) and any(map(_has_failed, standing.values())))
             if standing and left_out:
                 continue
             devices = last.devices or (last.compile.devices if last.compile is not None else ())
             place = tuple(f"{device.driver} {device.name}" for device in devices)
-            if not place and last.outcome not in BAD:
+            if not place and not last.outcome.is_bad:
                 standing.clear()
             standing.pop((), None)
             standing.pop(place, None)
@@ -412,7 +412,7 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
 
 
 def _has_failed(records: Sequence[TargetRecord]) -> bool:
-    return records[-1].outcome in BAD
+    return records[-1].outcome.is_bad
 
 
 def _is_left_out(record: TargetRecord) -> bool:

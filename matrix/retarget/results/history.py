@@ -29,8 +29,8 @@ from msgspec import Struct, field
 
 from retarget.results.files import SessionResults, faulty_sessions, results_of
 from retarget.results.measurements import totals
-from retarget.results.overview import Change, State, differences, state_of
-from retarget.results.record import INCOMPLETE, Outcome, TargetRecord, When
+from retarget.results.overview import Change, State, differences
+from retarget.results.record import Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path, install_hint
 from retarget.support.files import UNFINISHED, read_regular, user_path, write_atomically
 
@@ -111,6 +111,40 @@ class History(Struct, frozen=True, kw_only=True):
         known = ((name, [taken for taken in row if taken][:last]) for name, row in zip(self.ids, rows, strict=False))
         return {name: statistics.median(times) / 1000 for name, times in known if times}
 
+    @classmethod
+    def read(cls, place: str, *, last: int = 0, now: Sequence[SessionResults] = (), if_any: bool = False) -> History:
+        """Read the history in `place`, a folder or a URL: its `last` runs, 0 for all.
+
+        With `now`, the run that these sessions make is the last one, whether it was added or not; later ones are left
+        out. A file that cannot be read is named in `damaged`, the others are read. Raises `RetargetError` where there
+        is no such folder, or no run in it, but not with `if_any`.
+        """
+        folder = _opened(place)
+        next_step = f"`retarget history add RESULTS --to {place}` writes one"
+        try:
+            names = sorted(
+                name for name in folder.names() if name.endswith(HISTORY_SUFFIX) and not name.startswith(UNFINISHED)
+            )
+        except Exception as error:  # as above
+            msg = f"cannot read the history {place}: {_why(error)}"
+            raise RetargetError(msg) from error
+        if not names and not if_any:
+            msg = f"{place}: found no history, expected files {'*' + HISTORY_SUFFIX!r}; {next_step}"
+            raise RetargetError(msg)
+        if not now:
+            return unpack(_read(folder, names[-last:]))
+        run, content = pack(now)
+        until = [name for name in names if name.partition("-")[0] <= run.name.partition("-")[0]]
+        return unpack([*_read(folder, until[-last:]), (run.name, "", content)])
+
+    def timeline(self, target: str) -> Timeline | None:
+        """Return one target's; None where no run has it."""
+        number = self.numbers.get(target)
+        if number is None:
+            return None
+        cells = tuple(column[number] for column in self.cells)
+        return _timeline(target, cells, tuple(column[number] for column in self.milliseconds), self.states)
+
 
 def seconds_of(record: TargetRecord) -> float:
     """Return how long a target took by itself: the compile of a compile target (also where it was reused), the run of a
@@ -132,7 +166,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     starts = [one.start for one in sessions]
     sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
     found = results_of(sessions)
-    states = {name: state_of(record) for name, record in sorted(found.items())}
+    states = {name: State.of(record) for name, record in sorted(found.items())}
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}
     times = [one.started for one in starts]
@@ -322,32 +356,6 @@ def add_run(sessions: Sequence[SessionResults], place: str) -> tuple[HistoryRun,
     return run, True
 
 
-def read_history(place: str, *, last: int = 0, now: Sequence[SessionResults] = (), if_any: bool = False) -> History:
-    """Read the history in `place`, a folder or a URL: its `last` runs, 0 for all.
-
-    With `now`, the run that these sessions make is the last one, whether it was added or not; later ones are left out.
-    A file that cannot be read is named in `History.damaged`, the others are read. Raises `RetargetError` where there is
-    no such folder, or no run in it, but not with `if_any`.
-    """
-    folder = _opened(place)
-    next_step = f"`retarget history add RESULTS --to {place}` writes one"
-    try:
-        names = sorted(
-            name for name in folder.names() if name.endswith(HISTORY_SUFFIX) and not name.startswith(UNFINISHED)
-        )
-    except Exception as error:  # as above
-        msg = f"cannot read the history {place}: {_why(error)}"
-        raise RetargetError(msg) from error
-    if not names and not if_any:
-        msg = f"{place}: found no history, expected files {'*' + HISTORY_SUFFIX!r}; {next_step}"
-        raise RetargetError(msg)
-    if not now:
-        return unpack(_read(folder, names[-last:]))
-    run, content = pack(now)
-    until = [name for name in names if name.partition("-")[0] <= run.name.partition("-")[0]]
-    return unpack([*_read(folder, until[-last:]), (run.name, "", content)])
-
-
 def _read(folder: _Local | _Remote, names: Sequence[str]) -> Iterator[tuple[str, str, bytes | str]]:
     for name in names:
         content: bytes | str
@@ -432,7 +440,7 @@ def _opened(place: str) -> _Local | _Remote:
 
 
 _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
-_NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, *INCOMPLETE})
+_NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.PARTIAL, Outcome.NOT_RUN})
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -478,15 +486,6 @@ class Timeline(Struct, frozen=True, kw_only=True):
     def is_open(self) -> bool:
         """Whether a regression is open."""
         return bool(self.regressions) and self.regressions[-1].closed is None
-
-
-def timeline_of(history: History, target: str) -> Timeline | None:
-    """Return one target's; None where no run has it."""
-    number = history.numbers.get(target)
-    if number is None:
-        return None
-    cells = tuple(column[number] for column in history.cells)
-    return _timeline(target, cells, tuple(column[number] for column in history.milliseconds), history.states)
 
 
 def timelines(history: History) -> Iterator[Timeline]:

@@ -30,32 +30,32 @@ class Measurement(Struct, frozen=True, kw_only=True):
     spread: float = 0.0
     calls: int = 0
 
+    @classmethod
+    def of(cls, record: TargetRecord) -> Iterator[Measurement]:
+        """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case.
 
-def measurements_of(record: TargetRecord) -> Iterator[Measurement]:
-    """Yield what a record has: of a compile target its sizes and time, of a run target the times of each case.
-
-    Measurements of an earlier session are left out: results that are reused, and the time of a compile that did not
-    happen.
-    """
-    if record.reused is not None:
-        return
-    if record.runtime:
-        for case in record.cases:
-            yield from measurements_of_case(case)
-        return
-    compiled = record.compile
-    if compiled is None or not compiled.artifact:
-        return
-    if compiled.seconds and not compiled.reused:
-        yield Measurement(metric=Metric.COMPILE_TIME, case="", value=compiled.seconds)
-    exact = {
-        Metric.ARTIFACT_SIZE: compiled.size or None,
-        Metric.DISPATCHES: compiled.dispatches,
-        Metric.TRANSIENT_MEMORY: compiled.transient,
-    }
-    for metric, value in exact.items():
-        if value is not None:
-            yield Measurement(metric=metric, case="", value=value)
+        Measurements of an earlier session are left out: results that are reused, and the time of a compile that did not
+        happen.
+        """
+        if record.reused is not None:
+            return
+        if record.runtime:
+            for case in record.cases:
+                yield from measurements_of_case(case)
+            return
+        compiled = record.compile
+        if compiled is None or not compiled.artifact:
+            return
+        if compiled.seconds and not compiled.reused:
+            yield cls(metric=Metric.COMPILE_TIME, case="", value=compiled.seconds)
+        exact = {
+            Metric.ARTIFACT_SIZE: compiled.size or None,
+            Metric.DISPATCHES: compiled.dispatches,
+            Metric.TRANSIENT_MEMORY: compiled.transient,
+        }
+        for metric, value in exact.items():
+            if value is not None:
+                yield cls(metric=metric, case="", value=value)
 
 
 def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
@@ -89,7 +89,7 @@ def totals(record: TargetRecord) -> dict[str, float]:
         return found
     is_benchmark = record.compile is not None and record.compile.dispatches is not None
     if record.runtime or is_benchmark:
-        for one in measurements_of(record):
+        for one in Measurement.of(record):
             found[str(one.metric)] = found.get(str(one.metric), 0.0) + one.value
     return found
 
@@ -107,7 +107,7 @@ def baseline_of(
         for target, record in session.latest.items():
             if record.outcome not in _GOOD or (choose is not None and not choose(record)):
                 continue
-            for one in measurements_of(record):
+            for one in Measurement.of(record):
                 found.setdefault((target, one.metric, one.case), []).append((record.machine(session.start.host), one))
     kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for key, values in found.items():

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from retarget.results.files import RESULTS_SUFFIX, SessionResults, read_results
-from retarget.results.overview import state_of
-from retarget.results.record import BAD, INCOMPLETE, TargetRecord
+from retarget.results.overview import State
+from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_atomically
 from retarget.support.scratch import hold_lock
@@ -80,7 +80,7 @@ def file_of(sessions: Sequence[SessionResults]) -> bytes:
 def _lines(session: SessionResults) -> Iterator[bytes]:
     """Yield the lines of a session. Of two records of one attempt the later is last: `latest` takes it."""
     yield _ENCODER.encode(session.start)
-    places = ((one.nodeid, one.attempt, one.ended, one.outcome in BAD, _ENCODER.encode(one)) for one in session.records)
+    places = ((one.nodeid, one.attempt, one.ended, one.outcome.is_bad, _ENCODER.encode(one)) for one in session.records)
     yield from (place[-1] for place in sorted(places))
     said = sorted(session.attributions, key=lambda line: (line.nodeid, line.sentence, line.section))
     yield from map(_ENCODER.encode, said)
@@ -98,7 +98,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
     problems: dict[str, str] = {}
     for session in sessions:
         for target, record in session.latest.items():
-            if record.outcome in INCOMPLETE:
+            if record.outcome.is_incomplete:
                 continue
             other, first = claims.setdefault(target, (session, record))
             if other is not session and target not in problems and (found := [*_differences(first, record)]):
@@ -115,7 +115,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
-    states = state_of(one), state_of(two)
+    states = State.of(one), State.of(two)
     if states[0] != states[1]:
         yield f"{states[0]} and {states[1]}"
     for (what, first), (_, second) in zip(_digests(one), _digests(two), strict=True):

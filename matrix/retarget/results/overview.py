@@ -11,16 +11,32 @@ import msgspec
 from msgspec import Struct
 
 from retarget.model.signatures import normalise
-from retarget.results.record import BAD, GOOD, CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 from retarget.support.text import listed
 
 
 class FailureGroup(Struct, frozen=True, kw_only=True):
-    """Failures of one stage and signature; the first record is that of the smallest module (see `failure_groups`)."""
+    """Failures of one stage and signature; the first record is that of the smallest module (see `among`)."""
 
     stage: str
     signature: str
     records: tuple[TargetRecord, ...]
+
+    @classmethod
+    def among(cls, records: Iterable[TargetRecord]) -> list[FailureGroup]:
+        """Return the failures by stage and signature, the largest group first.
+
+        Of a group, the target whose module compiles fastest comes first: the smallest one as far as records tell.
+        """
+        groups: dict[tuple[str, str], list[TargetRecord]] = {}
+        for record in records:
+            if (state := State.of(record)).is_bad:
+                groups.setdefault((state.stage, state.signature), []).append(record)
+        ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0]))
+        return [
+            cls(stage=stage, signature=signature, records=tuple(sorted(found, key=_size)))
+            for (stage, signature), found in ordered
+        ]
 
 
 def by_outcome(records: Iterable[TargetRecord]) -> dict[Outcome, int]:
@@ -35,22 +51,6 @@ def by_config(records: Iterable[TargetRecord]) -> dict[tuple[str, str], dict[Out
     for record in records:
         configs.setdefault((record.compiler, record.runtime), []).append(record)
     return {config: by_outcome(found) for config, found in sorted(configs.items())}
-
-
-def failure_groups(records: Iterable[TargetRecord]) -> list[FailureGroup]:
-    """Return the failures by stage and signature, the largest group first.
-
-    Of a group, the target whose module compiles fastest comes first, which is the smallest one as far as records tell.
-    """
-    groups: dict[tuple[str, str], list[TargetRecord]] = {}
-    for record in records:
-        if (state := state_of(record)).is_bad:
-            groups.setdefault((state.stage, state.signature), []).append(record)
-    ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0]))
-    return [
-        FailureGroup(stage=stage, signature=signature, records=tuple(sorted(found, key=_size)))
-        for (stage, signature), found in ordered
-    ]
 
 
 def _size(record: TargetRecord) -> tuple[bool, float, str]:
@@ -71,12 +71,12 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @property
     def is_good(self) -> bool:
         """Whether it is as the expectations say."""
-        return self.outcome in GOOD
+        return self.outcome.is_good
 
     @property
     def is_bad(self) -> bool:
         """Whether it is a failure that no expectation excuses."""
-        return self.outcome in BAD
+        return self.outcome.is_bad
 
     @property
     def settled(self) -> State:
@@ -87,22 +87,22 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         where = f" at {self.stage}" if self.stage else ""
         return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
 
-
-def state_of(record: TargetRecord) -> State:
-    """Return the result of a target in short."""
-    outcome, seen = record.outcome, record.observation
-    if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
-        return State(outcome, "", normalise(record.reason))
-    if outcome is Outcome.PARTIAL:
-        return State(outcome, "", f"no outcome of {listed(record.missing_cases)}")
-    if outcome is Outcome.XPASSED:
-        return State(outcome, "", "passed, but a rule expects a failure")
-    if outcome not in BAD | {Outcome.XFAILED}:
-        return State(outcome)
-    if seen is not None and seen.signature:
-        return State(outcome, seen.stage, seen.signature)
-    stage = seen.stage if seen is not None else record.stage
-    return State(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
+    @classmethod
+    def of(cls, record: TargetRecord) -> State:
+        """Return the result of a target in short."""
+        outcome, seen = record.outcome, record.observation
+        if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
+            return cls(outcome, "", normalise(record.reason))
+        if outcome is Outcome.PARTIAL:
+            return cls(outcome, "", f"no outcome of {listed(record.missing_cases)}")
+        if outcome is Outcome.XPASSED:
+            return cls(outcome, "", "passed, but a rule expects a failure")
+        if not outcome.is_bad and outcome is not Outcome.XFAILED:
+            return cls(outcome)
+        if seen is not None and seen.signature:
+            return cls(outcome, seen.stage, seen.signature)
+        stage = seen.stage if seen is not None else record.stage
+        return cls(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
 
 
 class Change(StrEnum):
@@ -158,7 +158,7 @@ def is_worse(one: Difference) -> bool:
 def is_unexplained(record: TargetRecord, results: Mapping[str, TargetRecord]) -> bool:
     """Whether a target is blocked, and what blocks it is not among `results`, or as expected there."""
     blocking = results.get(record.blocked_by)
-    return record.outcome is Outcome.BLOCKED and (blocking is None or blocking.outcome in GOOD)
+    return record.outcome is Outcome.BLOCKED and (blocking is None or blocking.outcome.is_good)
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:

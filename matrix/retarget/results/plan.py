@@ -88,36 +88,37 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
         """Return a leg by its name; None where there is none."""
         return next((leg for leg in self.legs if leg.name == name), None)
 
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """Read a plan. Raises `RetargetError` for one that cannot be read, is damaged, of another version, or changed
+        since it was written."""
+        again, where = "write it again with `retarget ci plan`", display_path(path)
+        try:
+            data = read_regular(path)
+        except OSError as error:
+            msg = f"cannot read the plan {where}: {error.strerror or error}; {again}"
+            raise RetargetError(msg) from error
+        try:
+            file = msgspec.json.decode(data, type=dict[str, Any])
+            version = msgspec.convert(file, _Version).version
+            if version != VERSION:
+                msg = f"{where}: found a plan of version {version}, expected {VERSION}; {again} of this retarget"
+                raise RetargetError(msg)
+            digest = file.pop("digest", None)
+            plan = msgspec.convert(file, Plan)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            msg = f"{where}: expected a plan, found other content: {error}; {again}"
+            raise RetargetError(msg) from error
+        if digest != plan.digest:
+            changed = "a plan that was changed after it was written: its digest is not that of its content"
+            msg = f"{where}: found {changed}; {again}"
+            raise RetargetError(msg)
+        return plan
+
 
 def digest_of_ids(ids: Iterable[str]) -> str:
     """Return the SHA-256 (hex) of target ids, sorted, a line each; what is no Unicode in them as `\\udcff`."""
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(ids)).encode(errors="backslashreplace")).hexdigest()
-
-
-def read_plan(path: Path) -> Plan:
-    """Read a plan. Raises `RetargetError` if it cannot be read, is damaged, of another version, or was changed after it
-    was written."""
-    again, where = "write it again with `retarget ci plan`", display_path(path)
-    try:
-        data = read_regular(path)
-    except OSError as error:
-        msg = f"cannot read the plan {where}: {error.strerror or error}; {again}"
-        raise RetargetError(msg) from error
-    try:
-        file = msgspec.json.decode(data, type=dict[str, Any])
-        version = msgspec.convert(file, _Version).version
-        if version != VERSION:
-            msg = f"{where}: found a plan of version {version}, expected {VERSION}; {again} of this retarget"
-            raise RetargetError(msg)
-        digest = file.pop("digest", None)
-        plan = msgspec.convert(file, Plan)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{where}: expected a plan, found other content: {error}; {again}"
-        raise RetargetError(msg) from error
-    if digest != plan.digest:
-        msg = f"{where}: found a plan that was changed after it was written: its digest is not that of its content; "
-        raise RetargetError(msg + again)
-    return plan
 
 
 class _Version(msgspec.Struct):

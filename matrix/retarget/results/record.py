@@ -13,14 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from retarget.expect.verdict import observed_text
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
+
+if TYPE_CHECKING:
+    from retarget.extension.registry import Registry
+    from retarget.model.declared import Target
 
 When = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
 """Seconds since 1970, UTC, up to the year 9999: what a date can be."""
@@ -51,15 +54,20 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     NOT_RUN = "not run"
 
+    @property
+    def is_good(self) -> bool:
+        """Whether it is as the expectations say."""
+        return self in {Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED}
 
-GOOD = frozenset({Outcome.PASSED, Outcome.FLAKY, Outcome.INTERMITTENT, Outcome.XFAILED})
-"""As the expectations say."""
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is not as they say. The others are no verdict: partial, blocked, skipped, not run."""
+        return self in {Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR}
 
-BAD = frozenset({Outcome.FAILED, Outcome.XPASSED, Outcome.ERROR})
-"""Not as they say. The other outcomes are no verdict: partial, blocked, skipped, not run."""
-
-INCOMPLETE = frozenset({Outcome.PARTIAL, Outcome.NOT_RUN})
-"""Of a target that was to be tried, and was not, or not in all of its cases."""
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether the target was to be tried, and was not, or not in all of its cases."""
+        return self in {Outcome.PARTIAL, Outcome.NOT_RUN}
 
 
 class Result(StrEnum):
@@ -319,7 +327,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     plan: str = ""
 
     def __post_init__(self) -> None:
-        if self.outcome in GOOD and self.missing_cases:
+        if self.outcome.is_good and self.missing_cases:
             force_setattr(self, "outcome", Outcome.PARTIAL)
 
     @property
@@ -341,15 +349,37 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     @property
     def chance(self) -> str:
         """The result of an intermittent target."""
-        return "not compiled" if self.result is Result.UNKNOWN else observed_text(self.observation)
+        seen = self.observation.text if self.observation is not None else "passed"
+        return "not compiled" if self.result is Result.UNKNOWN else seen
 
+    def properties(self) -> Iterator[tuple[str, str]]:
+        """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""
+        for name, value in _properties(self) if self.stage else ():
+            text = f"{value:.6f}" if isinstance(value, float) else str(value)
+            if text:
+                yield f"retarget.{name}", text
 
-def properties(record: TargetRecord) -> Iterator[tuple[str, str]]:
-    """Yield the properties of a target that was tried, for junit. Values that are empty are left out."""
-    for name, value in _properties(record) if record.stage else ():
-        text = f"{value:.6f}" if isinstance(value, float) else str(value)
-        if text:
-            yield f"retarget.{name}", text
+    @classmethod
+    def declared(cls, target: Target, registry: Registry, **known: Any) -> TargetRecord:
+        """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
+        from retarget.targets.selection import marks_of  # only where targets are, not where results are read
+
+        compiled = target.compiled
+        runtime = target.runtime
+        module = compiled.module
+        return cls(
+            suite=compiled.suite,
+            target=target.name,
+            module=module.name,
+            module_file="" if module.entry else str(module.path),
+            compiler=compiled.compiler.name,
+            runtime=runtime.name if runtime is not None else "",
+            driver=runtime.driver if runtime is not None else "",
+            tags=target.tags,
+            marks=marks_of(target),
+            runs_external=runtime is not None and registry.gives_no_outputs(runtime),
+            **known,
+        )
 
 
 def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:

@@ -26,7 +26,7 @@ from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
-from retarget.support.checkout import incomplete
+from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
 from retarget.support.text import counted
@@ -120,7 +120,7 @@ class RuleUpdate:
         left_out = sum(key_of(target) not in self._reported for one in served for target in one.targets)
         if left_out:
             return f"this run left out {counted(left_out, 'target')} of the suites there"
-        return incomplete(folder, (module.path for one in served for module in one.suite.modules))
+        return Checkout(folder).incomplete(module.path for one in served for module in one.suite.modules)
 
 
 def _devices(records: Iterable[DeviceRecord]) -> Devices:

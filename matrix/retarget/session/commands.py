@@ -14,13 +14,12 @@ from typing import ParamSpec
 
 from msgspec.structs import replace
 
-from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides, run_case_plan
-from retarget.extension.cases import RUN_CASE
-from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry
+from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides
+from retarget.extension.cases import RUN_CASE, run_case_plan
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome
-from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
-from retarget.session.toolchains import worker_environment
+from retarget.session.limits import TIMEOUTS, Timeouts
 from retarget.support.errors import RetargetError
 
 BY_HAND = "to reproduce this by hand:"
@@ -50,7 +49,8 @@ def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]
 
 
 class Commands:
-    """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed."""
+    """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed
+    and those that `RETARGET_EXTENSIONS` names."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class Commands:
         compiles: bool,
         extensions: Sequence[str] = (),
         toolchains: Mapping[str, Path | None] | None = None,
-        timeouts: tuple[float, float] = (COMPILE_TIMEOUT, RUN_TIMEOUT),
+        timeouts: Timeouts = TIMEOUTS,
     ) -> None:
         """`toolchains` are those taken from elsewhere than declared. `timeouts` of compiles and of runs are in seconds,
         for targets that declare none."""
         self._registry = registry
         self._toolchains = toolchains or {}
         self._timeouts = timeouts
-        self._extensions = os.pathsep.join(extensions)
+        self._extensions = os.pathsep.join(named_extensions(extensions))
         self._folder = folder
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
@@ -84,7 +84,7 @@ class Commands:
             target = replace(target, module=replace(target.module, path=rewritten))
         argv = compiler.reproduce(target, target.flags, output)
         limit, env = (
-            self._timeouts[0] if target.timeout is None else target.timeout,
+            self._timeouts.compile if target.timeout is None else target.timeout,
             self._environment(target.compiler, argv),
         )
         lines.append(self._line(env, _timed(argv, limit) if late else argv))
@@ -122,7 +122,7 @@ class Commands:
         """
         lines = self.compile(target.compile) if self._compiles or artifact is None else []
         path = self._output(target.compile) if self._compiles or artifact is None else Path(artifact.path)
-        seconds = self._timeouts[1] if target.timeout is None else target.timeout
+        seconds = self._timeouts.run if target.timeout is None else target.timeout
         late = late or any(case.failure is not None and case.failure.timed_out for case in cases[:limit])
         is_here, by_tool = target.runtime.host is None, self._registry.runs_by_tool(target.runtime)
         for case in (*cases[:limit],) or (None,):
@@ -192,7 +192,7 @@ class Commands:
     def _environment(self, config: CompilerConfig | RuntimeConfig, argv: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """The config's variables, and what selects its toolchain for a command that imports it."""
         try:
-            return worker_environment(self._registry, config) if argv[1:2] == ("-m",) else config.env
+            return self._registry.worker_environment(config) if argv[1:2] == ("-m",) else config.env
         except (UnavailableError, RetargetError):  # reported where the target is not run
             return config.env
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -27,12 +27,11 @@ from retarget.session.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.session.cache.key import Inputs
 from retarget.session.cache.store import Store
 from retarget.session.compile.service import BuildActivity, BuildService, BuildStatistics
-from retarget.session.limits import COMPILE_TIMEOUT, RUN_TIMEOUT
+from retarget.session.limits import TIMEOUTS, Timeouts
 from retarget.session.requirements import OpenedDevices
 from retarget.session.run.lease import WaitNotes, current_holder
 from retarget.session.run.reuse import CaseDigests, KeptResult, ReusableResults
 from retarget.session.run.service import RunService
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
@@ -61,8 +60,7 @@ class Engine:
         cache: Path,
         extensions: Sequence[str] = (),
         compiles: int | None = None,
-        compile_timeout: float = COMPILE_TIMEOUT,
-        run_timeout: float = RUN_TIMEOUT,
+        timeouts: Timeouts = TIMEOUTS,
         cases: Sequence[str] = (),
         artifacts: Path | None = None,
         export: Path | None = None,
@@ -91,8 +89,7 @@ class Engine:
         self._cache = cache
         self._extensions = tuple(extensions)
         self._compiles = compiles
-        self._compile_timeout = compile_timeout
-        self._run_timeout = run_timeout
+        self._timeouts = timeouts
         self._cases = tuple(cases)
         self._artifact_folder = artifacts
         self._export = export
@@ -498,7 +495,7 @@ class Engine:
             registry=self.registry,
             extensions=self._extensions,
             workers=self._compiles,
-            default_timeout=self._compile_timeout,
+            default_timeout=self._timeouts.compile,
             executor=self._executor,
             on_done=self._remote_runs.compiled if self._remote_runs is not None else None,
         )
@@ -509,9 +506,9 @@ class Engine:
     def _runs(self) -> RunService:
         service = RunService(
             extensions=self._extensions,
-            default_timeout=self._run_timeout,
+            default_timeout=self._timeouts.run,
             holder=self._holder,
-            environment=partial(worker_environment, self.registry),
+            environment=self.registry.worker_environment,
             spare=self._spare,
             cache=self._store.folder,
         )
@@ -525,7 +522,7 @@ class Engine:
         from retarget.session.run.ahead import RemoteRuns  # needed with a cluster only
 
         return RemoteRuns(
-            self._executor, self.registry, default_timeout=self._run_timeout, means_this_host=self._means_this_host
+            self._executor, self.registry, default_timeout=self._timeouts.run, means_this_host=self._means_this_host
         )
 
     def _remote_runs_for(self, runtime: RuntimeConfig) -> RemoteRuns | None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-COMPILE_TIMEOUT = 600.0
-RUN_TIMEOUT = 120.0
-OPEN_TIMEOUT = 120.0
-"""For opening a runtime config's devices, and for listing a driver's: a driver may first try its compilers,
-which takes a slow or busy machine a minute."""
-CHECK_TIMEOUT = 60.0
-"""For one check of a driver: on a device that works they take less than a second."""
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """How long one compile and one run may take. `open` is for opening a runtime config's devices, and for listing a
+    driver's: a driver may first try its compilers, which takes a slow or busy machine a minute. `check` is for one
+    check of a driver: on a device that works they take less than a second."""
+
+    compile: float = 600.0
+    run: float = 120.0
+    open: float = 120.0
+    check: float = 60.0
+
+
+TIMEOUTS = Timeouts()
 
 
 class CoolDowns(Struct, frozen=True, kw_only=True):

@@ -8,10 +8,10 @@ from retarget.extension import UnavailableError
 from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import Profile, find_profile, profile_of_device
-from retarget.profiles.requirements import Answer, RequirementStatus, answer_requirement, parse_requirement, value_text
+from retarget.profiles.files import Profile
+from retarget.profiles.requirements import Answer, RequirementStatus, parse_requirement, value_text
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import is_of_family, profile_mismatch
+from retarget.targets.availability import profile_mismatch
 
 _SHOWN = 3
 """How many capabilities that differ are shown with their values; the others are counted."""
@@ -59,7 +59,7 @@ class OpenedDevices:
         found = []
         for requirement in target.requires:
             try:
-                found.append((requirement, answer_requirement(parse_requirement(requirement.text), profiles)))
+                found.append((requirement, parse_requirement(requirement.text).answer(profiles)))
             except RetargetError as error:
                 msg = f"{self._locations.location(requirement.origin)}: {error}"
                 raise RetargetError(msg) from error
@@ -74,7 +74,7 @@ class OpenedDevices:
         """Return the profile that a runtime config is declared with. Raises `RetargetError` with its place."""
         if runtime.profile and runtime not in self._profiles:
             try:
-                profile = find_profile(runtime.profile)
+                profile = Profile.find(runtime.profile)
                 message = profile_mismatch(runtime, profile)
             except RetargetError as error:
                 message = str(error)
@@ -96,13 +96,13 @@ class OpenedDevices:
             if found.status is not RequirementStatus.MET
         ]
         if unmet:
-            lacks = any(found.status is RequirementStatus.UNMET for _, found in asked)
+            lacks = any(found.is_unmet for _, found in asked)
             raise (UnsuitableError if lacks else UnavailableError)("; ".join(unmet))
 
 
 def profiles_of(devices: Iterable[DeviceInfo]) -> tuple[Profile, ...]:
     """Return the profiles of devices as their driver reports them."""
-    return tuple(profile_of_device(info, info.runtime) for info in devices)
+    return tuple(Profile.of_device(info, info.runtime) for info in devices)
 
 
 def unknown_devices(runtime: RuntimeConfig) -> tuple[Profile, ...]:
@@ -121,7 +121,7 @@ def difference(
     found = [
         f"{one.name} = {value_text(value)}, not {value_text(one.value)}"
         for device in devices
-        if is_of_family(expected.driver, (device.driver,))
+        if expected.is_of_family((device.driver,))
         for one in expected.capabilities
         if (value := device.get(one.name)) is not None and value != one.value
     ]

@@ -1,6 +1,4 @@
-from retarget.support.checkout import commits_of as commits_of
-from retarget.support.checkout import content_at as content_at
-from retarget.support.checkout import revision as revision
+from retarget.support.checkout import Checkout as Checkout
 from retarget.support.checkout import short_revision as short_revision
 from retarget.support.dependencies import code_judging as code_judging
 from retarget.support.dependencies import dependency_state as dependency_state
@@ -32,8 +30,6 @@ from retarget.support.github import on_github as on_github
 from retarget.support.github import workflow_command as workflow_command
 from retarget.support.scratch import ScratchFolder as ScratchFolder
 from retarget.support.scratch import hold_lock as hold_lock
-from retarget.support.scratch import keep_file as keep_file
-from retarget.support.scratch import shared_folder as shared_folder
 from retarget.support.text import cmake_list as cmake_list
 from retarget.support.text import cmake_text as cmake_text
 from retarget.support.text import counted as counted

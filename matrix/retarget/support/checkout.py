@@ -23,11 +23,6 @@ _SECONDS = 60.0
 """How long git may take."""
 
 
-def revision(folder: Path) -> str:
-    """Return the commit of a checkout (40 hex digits), with `+` where its files differ; empty where it is none."""
-    return _git(folder, "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
-
-
 def short_revision(revision: str) -> str:
     """Return a revision as people read it: 12 digits of its commit, and its `+`."""
     return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
@@ -41,51 +36,56 @@ class FileCommit(Struct, frozen=True, kw_only=True):
     subject: str
 
 
-def commits_of(file: Path, limit: int) -> tuple[FileCommit, ...]:
-    """Return the last commits that changed a file, the newest first; none where git knows none."""
-    form = ("log", f"--max-count={limit}", "--format=%H%x00%cs%x00%s")
-    lines = _git(file.parent, *form, "--", file.name).splitlines()
-    parts = (line.split("\0", 2) for line in lines)
-    return tuple(FileCommit(revision=one[0], date=one[1], subject=one[2]) for one in parts)
+class Checkout:
+    """The git state of a folder. Where git knows nothing of it, or fails, there is nothing."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
-def content_at(file: Path, revision: str) -> str | None:
-    """Return what a file held at a revision; None where git has no such file there, or it was empty."""
-    return _git(file.parent, "show", f"{revision}:./{file.name}") or None
+    @property
+    def revision(self) -> str:
+        """Its commit (40 hex digits), with `+` where its files differ; empty where it is no checkout."""
+        return self._git("describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
+    def commits(self, name: str, limit: int) -> tuple[FileCommit, ...]:
+        """Return the last commits that changed a file of the folder, the newest first."""
+        lines = self._git("log", f"--max-count={limit}", "--format=%H%x00%cs%x00%s", "--", name).splitlines()
+        parts = (line.split("\0", 2) for line in lines)
+        return tuple(FileCommit(revision=one[0], date=one[1], subject=one[2]) for one in parts)
 
-def incomplete(folder: Path, sources: Iterable[Path]) -> str:
-    """Return why files that belong to a folder may be missing; empty if git knows that none is.
+    def content(self, name: str, revision: str) -> str | None:
+        """Return what a file of the folder held at a revision; None where it was not there, or empty."""
+        return self._git("show", f"{revision}:./{name}") or None
 
-    `sources` are files that suites of the folder found: if git does not track them, others like them may be missing.
-    """
-    listed = _listed(folder)
-    if not listed:
-        return f"git does not know which files belong to {display_path(folder)}"
-    missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
-    if missing:
-        count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
-        return f"{count} not checked out, such as {display_path(missing[0])}"
-    untracked = next((source for source in sources if source not in listed), None)
-    if untracked is not None:
-        return f"git does not track all modules, such as {display_path(untracked)}"
-    return ""
+    def incomplete(self, sources: Iterable[Path]) -> str:
+        """Return why files that belong to the folder may be missing; empty if git knows that none is.
 
-
-def _listed(folder: Path) -> dict[Path, str]:
-    """Return the files of a folder that git tracks, with their modes; none where git does not know."""
-    entries = (entry.partition("\t") for entry in _git(folder, "ls-files", "--stage", "-z").split("\0") if entry)
-    return {folder / path: about.partition(" ")[0] for about, _, path in entries}
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    """Return what git prints; nothing where it fails."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        ran = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired):
+        `sources` are files that its suites found: if git does not track them, others like them may be missing.
+        """
+        listed = self._listed()
+        if not listed:
+            return f"git does not know which files belong to {display_path(self._folder)}"
+        missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
+        if missing:
+            count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
+            return f"{count} not checked out, such as {display_path(missing[0])}"
+        untracked = next((source for source in sources if source not in listed), None)
+        if untracked is not None:
+            return f"git does not track all modules, such as {display_path(untracked)}"
         return ""
-    return "" if ran.returncode else os.fsdecode(ran.stdout)
+
+    def _listed(self) -> dict[Path, str]:
+        """Return the files of the folder that git tracks, with their modes."""
+        entries = (entry.partition("\t") for entry in self._git("ls-files", "--stage", "-z").split("\0") if entry)
+        return {self._folder / path: about.partition(" ")[0] for about, _, path in entries}
+
+    def _git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self._folder), *arguments]
+        try:
+            ran = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return "" if ran.returncode else os.fsdecode(ran.stdout)
 
 
 def _is_there(path: Path, mode: str) -> bool:

@@ -10,34 +10,28 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import functools
-import hashlib
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
-from retarget.support.files import write_atomically
-
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
-_KEPT_SECONDS = 7 * 24 * 3600
 
 
 class ScratchFolder:
     """A new temporary folder, removed when it is closed. `path` is where it lies."""
 
     def __init__(self, purpose: str, *, token: str = "") -> None:
-        """Other processes that know the `token` find the folder: see `shared_folder`.
+        """Other processes that know the `token` find the folder: see `shared`.
 
         Raises `OSError` if it cannot be created.
         """
         if token:
-            self.path = shared_folder(purpose, token)
+            self.path = self.shared(purpose, token)
             self.path.mkdir(mode=0o700)
         else:
             self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
@@ -45,6 +39,11 @@ class ScratchFolder:
         lock = hold_lock(beside)
         beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
         self._lock = lock
+
+    @staticmethod
+    def shared(purpose: str, token: str) -> Path:
+        """Return where one lies that was made with a token."""
+        return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
     def __enter__(self) -> Self:
         return self
@@ -62,34 +61,6 @@ class ScratchFolder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-
-def keep_file(purpose: str, content: bytes) -> Path:
-    """Write a file for commands that people paste later; return its path. It stays for a week after its last use.
-
-    Users have their own. Raises `OSError`.
-    """
-    folder = Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
-    write_atomically(path, content)
-    _remove_old(folder)
-    return path
-
-
-@functools.cache
-def _remove_old(folder: Path) -> None:
-    """Remove what was kept long enough: once in a process."""
-    oldest = time.time() - _KEPT_SECONDS
-    for path in folder.iterdir():
-        with suppress(OSError):
-            if path.lstat().st_mtime < oldest:
-                path.unlink()
-
-
-def shared_folder(purpose: str, token: str) -> Path:
-    """Return where a `ScratchFolder` lies that was made with a token."""
-    return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
 
 def abandoned_folders() -> Iterator[Path]:

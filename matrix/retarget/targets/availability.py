@@ -5,13 +5,13 @@ from __future__ import annotations
 import platform
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.profiles.files import Profile
-from retarget.profiles.requirements import RequirementStatus, answer_requirement, parse_requirement
+from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted
 from retarget.support.toml import Problem
@@ -58,17 +58,15 @@ _SAME = {
 }
 
 
-def host_platform() -> tuple[str, str]:
-    """Return the host's system and architecture in the words of `host_os` and `host_arch`.
+def host_platform(system: str = "", machine: str = "") -> tuple[str, str]:
+    """Return the system and architecture of a host in the words of `host_os` and `host_arch`: of what `uname -s` and
+    `uname -m` say there, or of this host.
 
     A host that none of the words fits is named as it names itself.
     """
-    return platform_words("android" if hasattr(sys, "getandroidapilevel") else sys.platform, platform.machine())
-
-
-def platform_words(system: str, machine: str) -> tuple[str, str]:
-    """Return in the words of `host_os` and `host_arch` what `uname -s` and `uname -m` say."""
-    return _SAME.get(system.lower(), system.lower()), _SAME.get(machine.lower(), machine.lower())
+    system = (system or ("android" if hasattr(sys, "getandroidapilevel") else sys.platform)).lower()
+    machine = (machine or platform.machine()).lower()
+    return _SAME.get(system, system), _SAME.get(machine, machine)
 
 
 def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]] = ()) -> str | None:
@@ -81,22 +79,21 @@ def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]]
         return None
     hosts = sorted(platforms) or [host_platform()]
     which = "this host is" if len(hosts) == 1 else "the hosts are"
-    return None if runtime.host is not None else platform_mismatch(runtime, hosts, which)
+    return None if runtime.host is not None else runtime.mismatch(hosts, which)
 
 
-def platform_mismatch(runtime: RuntimeConfig, hosts: Sequence[tuple[str, str]], which: str) -> str | None:
-    """Return why `runtime` can run on none of some hosts; `which` begins the words about them."""
-    for system, architecture in hosts:
-        system_fits = not runtime.host_os or system in runtime.host_os
-        if system_fits and (not runtime.host_arch or architecture in runtime.host_arch):
-            return None
-    wanted = " on ".join(" or ".join(words) for words in (runtime.host_os, runtime.host_arch) if words)
-    found = ", ".join(f"{system} on {architecture}" for system, architecture in hosts)
-    return f"runtime config {runtime.name!r} needs {wanted}; {which} {found}"
+def system_error(word: str) -> str | None:
+    """Return what is wrong with the name of a system in `host_os`, or None."""
+    return word_error(word, HOST_SYSTEMS)
+
+
+def architecture_error(word: str) -> str | None:
+    """Return what is wrong with the name of an architecture in `host_arch`, or None."""
+    return word_error(word, HOST_ARCHITECTURES)
 
 
 def word_error(word: str, known: Sequence[str]) -> str | None:
-    """Return what is wrong with `word` as one of `HOST_SYSTEMS` or `HOST_ARCHITECTURES`, or None."""
+    """Return what is wrong with `word` as one of the `known` ones, or None."""
     if word in known:
         return None
     same = _SAME.get(word.lower(), word.lower())
@@ -108,15 +105,9 @@ _Unmet = tuple[Requirement, str]
 """A requirement, and what the profile has instead."""
 
 
-def is_of_family(driver: str, others: Iterable[str]) -> bool:
-    """Return whether a driver reports the devices of one of the others: the first word of their names is the same, as
-    of `local-task` and `local-sync`."""
-    return driver.partition("-")[0] in {other.partition("-")[0] for other in others}
-
-
 def profile_mismatch(runtime: RuntimeConfig, profile: Profile) -> str | None:
     """Return why a profile cannot be that of a runtime config's device; None if it can."""
-    if is_of_family(profile.driver, runtime.drivers):
+    if profile.is_of_family(runtime.drivers):
         return None
     wanted = " or ".join(map(repr, runtime.drivers))
     return f"found {profile.name!r}, a profile of the driver {profile.driver!r}, expected one of {wanted}"
@@ -131,10 +122,10 @@ class ProfileFit:
             devices = [profiles[runtime]] * max(1, len(runtime.devices))
             for index, text in enumerate(texts):
                 try:
-                    found = answer_requirement(parse_requirement(text), devices)
+                    found = parse_requirement(text).answer(devices)
                 except RetargetError as error:
                     return index, str(error)
-                if found.status is RequirementStatus.UNMET:  # the rest may be met
+                if found.is_unmet:  # the rest may be met
                     return index, found.reason
             return None
 

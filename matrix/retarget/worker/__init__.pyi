@@ -1,11 +1,8 @@
-from retarget.worker.artifact import kept_folder as kept_folder
-from retarget.worker.artifact import read_kept as read_kept
-from retarget.worker.artifact import write_kept as write_kept
+from retarget.worker.artifact import KeptFiles as KeptFiles
 from retarget.worker.hosts import HostError as HostError
 from retarget.worker.hosts import RemoteCalls as RemoteCalls
 from retarget.worker.messages import CompiledModule as CompiledModule
 from retarget.worker.messages import CompileModule as CompileModule
-from retarget.worker.messages import Refusal as Refusal
 from retarget.worker.messages import Refused as Refused
 from retarget.worker.messages import Timing as Timing
 from retarget.worker.process import available_cores as available_cores

@@ -1,6 +1,6 @@
 """Reads an artifact for a run, and sees that it is the one that was meant; and files that a driver keeps.
 
-Code in a worker keeps such files in the folder that `kept_folder` returns. `retarget.session.cache.store` counts,
+Code in a worker keeps such files by `KeptFiles`. `retarget.session.cache.store` counts,
 bounds, verifies and removes them.
 """
 
@@ -72,14 +72,6 @@ KEPT = "binaries"
 _DIGEST = hashlib.sha256().digest_size
 
 
-def kept_folder(cache: Path | None = None) -> Path:
-    """Return the folder for these files in a cache; None is that of RETARGET_CACHE_DIR, or the user's."""
-    if cache is None:
-        named = os.environ.get(CACHE_DIR_VARIABLE)
-        cache = Path(named) if named else user_cache()
-    return cache / "v1" / KEPT
-
-
 def user_cache() -> Path:
     """Return the user's cache folder. Where none can be made, as in a home folder that is read-only, it is one below
     the folder for temporary files, which no other user may have made."""
@@ -96,22 +88,30 @@ def user_cache() -> Path:
     return folder
 
 
-def read_kept(folder: Path, key: str) -> bytes | None:
-    """Return what is kept under a key (SHA-256 hex) and mark it as used; None if nothing is, or if it is damaged."""
-    path = folder / key[:2] / key
-    try:
-        data = path.read_bytes()
-        with suppress(OSError):  # a read-only cache still serves
-            os.utime(path)
-    except OSError:
-        return None
-    return _content(data)
+class KeptFiles:
+    """The files that code in a worker keeps in a cache; None is that of RETARGET_CACHE_DIR, or the user's."""
 
+    def __init__(self, cache: Path | None = None) -> None:
+        if cache is None:
+            named = os.environ.get(CACHE_DIR_VARIABLE)
+            cache = Path(named) if named else user_cache()
+        self.folder = cache / "v1" / KEPT
 
-def write_kept(folder: Path, key: str, content: bytes) -> None:
-    """Keep `content` under a key, after its digest. Does nothing where the folder cannot be written."""
-    with suppress(OSError):
-        write_atomically(folder / key[:2] / key, hashlib.sha256(content).digest() + content)
+    def read(self, key: str) -> bytes | None:
+        """Return what is kept under a key (SHA-256 hex) and mark it as used; None if nothing is, or it is damaged."""
+        path = self.folder / key[:2] / key
+        try:
+            data = path.read_bytes()
+            with suppress(OSError):  # a read-only cache still serves
+                os.utime(path)
+        except OSError:
+            return None
+        return _content(data)
+
+    def write(self, key: str, content: bytes) -> None:
+        """Keep `content` under a key, after its digest. Does nothing where the folder cannot be written."""
+        with suppress(OSError):
+            write_atomically(self.folder / key[:2] / key, hashlib.sha256(content).digest() + content)
 
 
 def is_damaged(path: Path) -> bool:

@@ -241,6 +241,11 @@ class Refused(Struct, frozen=True, kw_only=True):
         """True where the worker ended, by a signal or by itself."""
         return self.refusal in {Refusal.CRASHED, Refusal.ENDED}
 
+    @classmethod
+    def crashed(cls, cause: str, *, host: str) -> Refused:
+        """Return that of a worker that is gone, and nothing else is known."""
+        return cls(refusal=Refusal.CRASHED, summary=cause, cause=cause, host=host)
+
 
 class ResolvedFlags(msgspec.Struct, frozen=True, kw_only=True):
     """A resolved config, and the fingerprint of the compiler that resolved it."""

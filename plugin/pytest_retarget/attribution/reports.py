@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 from retarget.extension import UnavailableError
-from retarget.model import OutputComparison, RunTarget, Stage
+from retarget.model import RunTarget, Stage
 from retarget.results import Attribution, Outcome, TargetRecord
-from retarget.session import EXTENSIONS_VARIABLE, shell_program
+from retarget.session import shell_program
 from retarget.support import RetargetError, ScratchFolder, display_path
 
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of
 from pytest_retarget.internals import ExceptionRepr, bin_xml_escape, junit_log, junit_testcases
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.options import EXTENSIONS_VARIABLE, SETTINGS
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import declared
 from pytest_retarget.session.services import SERVICES, Services
@@ -146,13 +146,13 @@ class _Comparer(ExitStack):
             return hint
         self._done.add(module)
         try:
-            found = self._compare(failed, passing, (pairs[0], pairs[1]))
+            difference = self._compare(failed, passing, (pairs[0], pairs[1]))
         except (RetargetError, UnavailableError):
             return hint  # the command says why
-        difference = _difference(found, pairs) if found is not None else ""
         return "\n".join(line for line in (difference, hint) if line)
 
-    def _compare(self, failed: TargetRecord, passing: TargetRecord, pairs: tuple[str, str]) -> OutputComparison | None:
+    def _compare(self, failed: TargetRecord, passing: TargetRecord, pairs: tuple[str, str]) -> str:
+        """Return how the outputs of two targets that are run once more differ most; nothing where they cannot be."""
         if (services := self._services) is None:
             self._services = services = self.enter_context(closing(Services(self._config)))
         of_module = self._targets(failed)
@@ -161,14 +161,27 @@ class _Comparer(ExitStack):
         for one in (failed, passing):
             target = by_name.get(one.target)
             if target is None:
-                return None
+                return ""
             outcome = services.engine.compile(target.compile)
             if outcome.artifact is None:
-                return None
+                return ""
             folder = self._scratch.subfolder()
             services.run(target, outcome.artifact, of_module, record=folder)
             folders.append(folder)
-        return services.engine.compare((folders[0], folders[1]), pairs)
+        found = services.engine.compare((folders[0], folders[1]), pairs)
+        both = f"{pairs[0]} and {pairs[1]}"
+        if found.worst is None:
+            if not found.values:
+                return ""
+            return f"run once more, {both} gave equal outputs ({found.values} values): the failure may come and go"
+        worst = found.worst
+        lines = worst.mismatch.report.split("\n")
+        errors = f" ({lines[-1]})" if lines[-1].startswith("max abs error") else ""
+        ulp = f", {worst.max_ulp} ulp" if worst.max_ulp else ""
+        return (
+            f"run once more, the outputs of {both} differ most in {worst.case}, {worst.place}: "
+            f"{worst.mismatch.summary}{errors.removesuffix(')')}{ulp}{')' if errors else ''}"
+        )
 
     def _targets(self, failed: TargetRecord) -> Sequence[RunTarget]:
         """The run targets of a failed one's module, as declared: the controller of xdist has no items."""
@@ -184,22 +197,6 @@ class _Comparer(ExitStack):
 def _options(extensions: Iterable[str]) -> list[str]:
     """The options that a command needs to know the extensions of the session."""
     return [word for name in extensions for word in ("--retarget-extension", name)]
-
-
-def _difference(found: OutputComparison, pairs: Sequence[str]) -> str:
-    both = f"{pairs[0]} and {pairs[1]}"
-    if found.worst is None:
-        if not found.values:
-            return ""
-        return f"run once more, {both} gave equal outputs ({found.values} values): the failure may come and go"
-    worst = found.worst
-    lines = worst.mismatch.report.split("\n")
-    errors = f" ({lines[-1]})" if lines[-1].startswith("max abs error") else ""
-    ulp = f", {worst.max_ulp} ulp" if worst.max_ulp else ""
-    return (
-        f"run once more, the outputs of {both} differ most in {worst.case}, {worst.place}: "
-        f"{worst.mismatch.summary}{errors.removesuffix(')')}{ulp}{')' if errors else ''}"
-    )
 
 
 _WIDTH = 80

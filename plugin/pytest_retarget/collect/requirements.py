@@ -28,8 +28,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.results import Leg, Outcome, Plan, TargetRecord, read_plan
-from retarget.session import Skip, SkipKind, mark_terms
+from retarget.results import Leg, Outcome, Plan, TargetRecord
+from retarget.session import Skip, mark_terms
 from retarget.support import RetargetError, did_you_mean, display_path, listed
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr, is_selected
@@ -181,7 +181,7 @@ class Requirements(Refusing):
             return record
         record = replace(record, requirements=tuple(numbers))
         skip = error if isinstance(error, Skip) else None
-        is_requested = skip is not None and skip.kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
+        is_requested = skip is not None and skip.is_requested
         is_reported = skip is not None and bool(skip.elsewhere) and self._of_leg  # by the leg that builds
         if not isinstance(error, Skip | Skipped) or is_requested or is_reported or record.blocked_by:
             return record
@@ -192,7 +192,7 @@ class Requirements(Refusing):
             return replace(record, outcome=Outcome.BLOCKED, blocked_by=by, reason=reason)
         report.outcome = "failed"
         report.longrepr = self._error(error, item, numbers[0])
-        if skip is not None and skip.kind is SkipKind.LOST:
+        if skip is not None and skip.is_lost:
             return record
         return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
@@ -284,7 +284,7 @@ class PlannedLeg(Refusing):
 
 def _planned(settings: Settings, file: Path) -> tuple[Plan, Leg]:
     """Return the plan and its leg. Raises `RetargetError`."""
-    plan = read_plan(file)
+    plan = Plan.read(file)
     path, names = display_path(file), [leg.name for leg in plan.legs]
     if not settings.leg:
         msg = f"--retarget-plan was given without --retarget-leg; expected the leg to run, one of {_named(names)}"

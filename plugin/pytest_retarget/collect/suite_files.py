@@ -6,13 +6,14 @@ no worker is started, and what is installed here neither adds, drops nor renames
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
 import pytest
-from retarget.model import CompileTarget, Module, RunTarget, Suite, Target, suite_line
+from retarget.model import CompileTarget, Module, Origin, RunTarget, Suite, Target
 from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, RulesInForce, TargetRules
 from retarget.support import display_path
 
@@ -170,3 +171,17 @@ class _Selection:
 
     def _is_ignored(self, path: Path) -> bool:
         return path in self._paths or any(fnmatch(str(path), pattern) for pattern in self._globs)
+
+
+_TABLE = re.compile(r"\s*\[\[\s*(?:module_test_suite|\"module_test_suite\"|'module_test_suite')\s*\]\]")
+
+
+def suite_line(suite: Origin) -> int | None:
+    """Return where a suite's table starts in its file, 0-based; None where that is unknown. It parses nothing."""
+    number = re.fullmatch(r"module_test_suite\[(\d+)\]", suite.key_path)
+    try:
+        lines = suite.file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    starts = [at for at, text in enumerate(lines) if _TABLE.match(text)]
+    return starts[int(number[1])] if number is not None and int(number[1]) < len(starts) else None

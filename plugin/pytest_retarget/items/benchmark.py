@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
-from retarget.session import excuse_text
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
@@ -73,7 +72,7 @@ class Benchmark:
             for rule, one in broken:
                 lines.append(f"{_of_case(one.case)}{one.text}")
                 lines.append(f"golden   {trial.services.locations.location(rule.origin)}: {one.rule}")
-                lines.append(f"reason   {excuse_text(rule)}")
+                lines.append(f"reason   {rule.excuse}")
             more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
             lines.append("next: find what changed, or if it is so now, change the bound")
             msg = f"golden rule broken: {lines[0]}{more}\n\n" + "\n".join(lines)
@@ -88,7 +87,7 @@ class Benchmark:
                 trial.update_record(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
     def _rules(self, path: Path, name: str) -> GoldenAssignment:
-        from retarget.session import assign_goldens
+        from retarget.session import GoldenAssignment
 
         from pytest_retarget.session.declared import declared
 
@@ -97,7 +96,7 @@ class Benchmark:
             found = declared(self._config)
             suite = next(one for one in found.suites(path) if one.name == name)
             targets = found.targets(suite, path) if suite.goldens else ()
-            self._goldens[key] = assign_goldens(suite.goldens, targets)
+            self._goldens[key] = GoldenAssignment.assign(suite.goldens, targets)
         return self._goldens[key]
 
     @cached_property
@@ -113,14 +112,14 @@ class Benchmark:
         return baseline_of([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:
-        from retarget.model import Metric, quantity_text
-        from retarget.results import measurements_of
+        from retarget.model import Metric
+        from retarget.results import Measurement
 
-        for one in measurements_of(record):
+        for one in Measurement.of(record):
             if one.metric is Metric.LATENCY:
                 self._timed += 1
                 spread = f" -+ {100 * one.spread:.2g} %" if one.spread < 1 else ""
-                text = f"{quantity_text(one.metric, one.value)}{spread}, {counted(one.calls, 'call')}"
+                text = f"{one.metric.text(one.value)}{spread}, {counted(one.calls, 'call')}"
                 self._slowest.append((one.value, text, f"{record.nodeid} {_of_case(one.case)}".rstrip(": ")))
                 self._slowest = sorted(self._slowest, reverse=True)[:_SHOWN]
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.session import (
-    NO_RULES,
     AsExpected,
-    CompileTrial,
     RulesInForce,
-    RunTrial,
     Skip,
     StageFailedError,
     SuiteContext,
     TargetRules,
     Trial,
+    trial_of,
 )
 from retarget.support import RetargetError, strip_colour
 
@@ -45,9 +43,8 @@ class MatrixItem(pytest.Item):
 
     suite: SuiteContext
     target: Target
-    in_force: RulesInForce = NO_RULES
+    in_force: RulesInForce = RulesInForce()
     """The rules in force for the target."""
-    _trial_type: ClassVar[type[Trial]]
     _trial: Trial | None = None
     _has_keywords = False
 
@@ -114,8 +111,8 @@ class MatrixItem(pytest.Item):
     def trial(self) -> Trial:
         """The latest try of the target; one that has not begun, if there was none."""
         if self._trial is None:
-            self._trial = self._trial_type(
-                target=self.target,
+            self._trial = trial_of(
+                self.target,
                 suite=self.suite,
                 services=self.config.stash[SERVICES],
                 position=self.position,
@@ -142,7 +139,6 @@ class CompileItem(MatrixItem):
     """One module, compiled one way."""
 
     target: CompileTarget
-    _trial_type = CompileTrial
 
 
 class RunItem(MatrixItem):
@@ -151,7 +147,6 @@ class RunItem(MatrixItem):
     target: RunTarget
     following: RunItem | None = None
     """The run target that is tried next, where it may begin while pytest reports this one."""
-    _trial_type = RunTrial
 
     def runtest(self) -> None:
         if self.following is not None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.results import RESULTS_SUFFIX, FailureGroup, Outcome, Result, TargetRecord, failure_groups
+from retarget.results import RESULTS_SUFFIX, FailureGroup, Outcome, Result, TargetRecord
 from retarget.session import extensions_environment
 from retarget.support import RetargetError, counted, display_path, first_line
 from retarget_report.folder import expect_free
@@ -121,7 +121,7 @@ def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureG
         for record in records
         if record.outcome in wanted and record.result is Result.FAILED and record.observation is not None
     ]
-    return failure_groups(failed)
+    return FailureGroup.among(failed)
 
 
 class Page:

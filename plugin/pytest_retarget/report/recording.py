@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
-from retarget.results import CaseRecord, Outcome, TargetRecord, properties
-from retarget.session import AsExpected, Skip, SkipKind
+from retarget.results import CaseRecord, Outcome, TargetRecord
+from retarget.session import AsExpected, Skip
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
@@ -50,7 +50,7 @@ class Recorder:
             error, outcome, reason, started=call.start, ended=call.stop, with_digests=self._with_digests
         )
         others = [pair for pair in item.user_properties if not pair[0].startswith("retarget.")]
-        item.user_properties[:] = [*others, *properties(record)]
+        item.user_properties[:] = [*others, *record.properties()]
         report.user_properties = list(item.user_properties)
         for adjustment in self._adjustments:
             record = adjustment(item, report, error, record)
@@ -82,7 +82,7 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
         return Outcome.SKIPPED, str(error.msg)
     outcome_and_reason = item.trial.outcome(error, was_tried=report.when == "call")
     if isinstance(error, Skip):
-        reason = error.reason if error.kind is SkipKind.BLOCKED else f"Skipped: {error.reason}"
+        reason = error.reason if error.is_blocked else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)
     elif isinstance(error, AsExpected):
         report.outcome = "skipped"

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from retarget.model import Module, Suite, Target, Toolchain
 from retarget.session import (
-    CACHE_INI_KEY,
     MATRIX_FILE,
     SUITE_FILE,
     Assignment,
@@ -28,7 +27,6 @@ from retarget.session import (
     RuleUsage,
     Store,
     choose_cache,
-    contradiction_diagnostics,
     discover_suites,
     expand_suite,
     load_extensions,
@@ -141,9 +139,8 @@ class Declared:
             return self._assignments[key]
         checks = self.registry.artifact_checker(suite.kind) is not None
         assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
-        if assignment.contradictions:
-            error = DiagnosticsError(contradiction_diagnostics(assignment.contradictions))
-            raise self.collect_error(error, path)
+        if contradictions := assignment.diagnostics:
+            raise self.collect_error(DiagnosticsError(contradictions), path)
         self.usage.add(suite, assignment, targets)
         self._assignments[key] = assignment
         return assignment
@@ -295,7 +292,7 @@ def _choose(config: pytest.Config) -> Path:
         return folder.path
     return choose_cache(
         option=str(config.getoption("retarget_cache_dir") or ""),
-        ini=str(config.getini(CACHE_INI_KEY) or ""),
+        ini=str(config.getini("retarget_cache_dir") or ""),
         ini_file=config.inipath,
         folder=config.invocation_params.dir,
     ).folder

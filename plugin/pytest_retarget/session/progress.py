@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 import pytest
 from retarget.session import BuildActivity
-from retarget.support import ScratchFolder, counted, printable, shared_folder
+from retarget.support import ScratchFolder, counted, printable
 
 from pytest_retarget.internals import local_workers, terminal_file, terminal_writer, wcwidth
 from pytest_retarget.session.status import say
@@ -228,7 +228,7 @@ _KILLED = 5.0
 def publish(config: pytest.Config, activity: Callable[[], BuildActivity]) -> Ticker:
     """Keep writing a worker's activity where the controller looks for it. Return the thread that does."""
     workerinput = config.workerinput  # type: ignore[attr-defined]  # set by xdist
-    path = shared_folder(_PURPOSE, workerinput["testrunuid"]) / workerinput["workerid"]
+    path = ScratchFolder.shared(_PURPOSE, workerinput["testrunuid"]) / workerinput["workerid"]
     return Ticker(partial(_write, path, activity))
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec.structs import asdict
-from retarget.session import BuildActivity, Commands, TrialServices
+from msgspec.structs import asdict, replace
+from retarget.session import TIMEOUTS, BuildActivity, Commands, TrialServices
 from retarget.worker import available_cores
 
 from pytest_retarget.options import SETTINGS, BenchmarkSettings, Settings, usage_errors
@@ -21,7 +21,7 @@ from pytest_retarget.session.declared import cache_dir, declared
 from pytest_retarget.session.progress import Progress, publish
 
 if TYPE_CHECKING:
-    from retarget.session import Executor
+    from retarget.session import ExecutorSession
     from retarget.worker import SpareWorker, Timing
 
 
@@ -41,21 +41,25 @@ class Services(TrialServices):
         workerinput = getattr(config, "workerinput", {})
         self._progress = progress = Progress(config)
         settings, registry = config.stash[SETTINGS], declared(config).registry
+        timeouts = replace(TIMEOUTS, compile=settings.compile_timeout, run=settings.run_timeout)
         commands = Commands(
             registry=registry,
             folder=config.invocation_params.dir,
             compiles=settings.artifacts is None or not settings.artifacts.is_dir(),  # a file stands for one compile
             extensions=settings.extensions,
             toolchains=settings.toolchains,
-            timeouts=(settings.compile_timeout, settings.run_timeout),
+            timeouts=timeouts,
         )
+        executor = None
+        if settings.cluster:
+            with usage_errors("--retarget-cluster: "):
+                executor = session_of_executor(settings, cache_dir(config)).connect(settings.cluster)
         engine = Engine(
             registry=registry,
             cache=cache_dir(config),
             extensions=settings.extensions,
             compiles=compiles_at_a_time(settings, int(workerinput.get("workercount", 1))),
-            compile_timeout=settings.compile_timeout,
-            run_timeout=settings.run_timeout,
+            timeouts=timeouts,
             cases=settings.cases,
             artifacts=settings.artifacts,
             export=settings.export,
@@ -64,7 +68,7 @@ class Services(TrialServices):
             session=workerinput.get("testrunuid", ""),
             waiting=progress.waiting,
             note=progress.note,
-            executor=_executor(settings, cache_dir(config)) if settings.cluster else None,
+            executor=executor,
             spare=spare,
             timing=_timing(settings.benchmark) if settings.benchmark else None,
         )
@@ -96,13 +100,11 @@ def _timing(benchmark: BenchmarkSettings) -> Timing:
     return Timing(spread=benchmark.spread, seconds=benchmark.seconds)
 
 
-def _executor(settings: Settings, cache: Path) -> Executor:
-    """Connect to the cluster. Raises `pytest.UsageError`."""
-    from retarget.session import ExecutorSession, connect_executor
+def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:
+    """Return what a cluster is told of the session."""
+    from retarget.session import ExecutorSession
 
-    session = ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
-    with usage_errors("--retarget-cluster: "):
-        return connect_executor(settings.cluster, session)
+    return ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
 
 
 SERVICES = pytest.StashKey[Services]()

@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
-from retarget.results import BAD
 from retarget.session import COMPILE_STAGES, is_expired
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, shown
 
@@ -133,7 +132,7 @@ def holds(one: TargetState, line: Line) -> bool:
     chance may be where the rule says unless pytest failed it, and one that is only compiled here may reach any rung
     above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
-    rules = one.target.all_rules if one.verdict not in BAD else ()
+    rules = one.target.all_rules if not one.verdict.is_bad else ()
     by_chance = any(rule.outcome in _CHANCE and not is_expired(rule) for rule in rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
     return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
@@ -180,7 +179,7 @@ def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
             rungs = " or ".join(rung.word for rung in sorted(allowed))
             says = f"says that {one.id} fails at {' or '.join(rule.stages)}, which is the rung {rungs}"
             yield f"{where}: {says}; {at} says {one.line.rung.word}: expected that both agree"
-        elif one.rung is one.line.rung and one.verdict in BAD and (failure := one.failure) is not None:
+        elif one.rung is one.line.rung and one.verdict.is_bad and (failure := one.failure) is not None:
             how = f"{failure.stage}: {shown(failure.signature, _LONGEST)}"
             found = f"{one.id} comes to {one.rung.word} and failed otherwise than {where} says: {how}"
             yield f"{at}: {found}; mend it, or write a rule that says so: {_command(one.id)}"

@@ -24,11 +24,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Rung, name_error
 from retarget.session import ExpressionError, compile_selector, schema_problems
 from retarget.support import (
+    Checkout,
     Diagnostic,
     DiagnosticsError,
     Problem,
     RetargetError,
-    content_at,
     diagnostics_of,
     did_you_mean,
     display_path,
@@ -138,7 +138,7 @@ def read_ladder(file: Path) -> Ladder:
 def lines_at(file: Path, revision: str) -> dict[str, Line]:
     """Return the lines of a file at a revision, by target; none where git has no such file there. Raises as
     `read_ladder` does."""
-    text = content_at(file, revision)
+    text = Checkout(file.parent).content(file.name, revision)
     return {line.target: line for line in parse_ladder(file, text).lines} if text is not None else {}
 
 

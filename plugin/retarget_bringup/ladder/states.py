@@ -18,27 +18,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
-from retarget.results import (
-    BAD,
-    INCOMPLETE,
-    DeviceRecord,
-    Outcome,
-    Result,
-    SessionResults,
-    State,
-    TargetRecord,
-    state_of,
-)
-from retarget.session import (
-    CaseDigests,
-    Declared,
-    DeclaredTarget,
-    Engine,
-    RuleSet,
-    TargetRules,
-    excuse_text,
-    is_expired,
-)
+from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord
+from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules, is_expired
 from retarget.support import RetargetError, counted, first_line, short_revision
 from retarget.support import dependency_state as state_of_file
 
@@ -175,7 +156,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
             if (seen := record.observation) is not None:
                 return State(record.outcome, seen.stage, seen.signature)
             if record.result is Result.FAILED or record.outcome in {Outcome.FAILED, Outcome.ERROR}:
-                return state_of(record)
+                return State.of(record)
         return None
 
 
@@ -314,7 +295,7 @@ def _state(
     cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
-        return TargetState(target=target, line=line, is_permanent=True, reason=excuse_text(rule))
+        return TargetState(target=target, line=line, is_permanent=True, reason=rule.excuse)
     tries: list[_Try] = []
     last: TargetRecord | None = None
     why = besides = ""
@@ -323,7 +304,7 @@ def _state(
             last = record
         of_today: list[_Try] = []
         found = [*_tries(target, session)]
-        if not found and target.id in session and last is not None and last.outcome in BAD:
+        if not found and target.id in session and last is not None and last.outcome.is_bad:
             tries, why = [], ""  # what came before it stands no more
         if found and last is not None:
             besides = _fails_besides(last, found[-1].compiled)
@@ -384,7 +365,7 @@ _OTHER_COMPILE = (
 def _is_lost(record: TargetRecord) -> bool:
     """Whether a target whose rung is not known was to be tried: pytest's exit status was not 0 for that."""
     is_blocked = record.outcome is Outcome.BLOCKED and bool(record.blocked_by)
-    return record.outcome in BAD or record.outcome is Outcome.NOT_RUN or is_blocked
+    return record.outcome.is_bad or record.outcome is Outcome.NOT_RUN or is_blocked
 
 
 def _fails_besides(record: TargetRecord, compiled: TargetRecord | None) -> str:
@@ -424,7 +405,7 @@ def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> I
 def rung_of(record: TargetRecord, compiled: TargetRecord | None = None) -> Rung | None:
     """Return how far a target came at one attempt, None where it was not tried or nothing says how far: what did not
     compile does not say its rung. `compiled` is the record of its compile target in the same session."""
-    if record.outcome in INCOMPLETE:
+    if record.outcome.is_incomplete:
         return None
     if (said := Rung.named(record.rung)) is not None:
         return said

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 from retarget.extension import ModuleSize
 from retarget.model import Rung
-from retarget.results import Result, TargetRecord, state_of
+from retarget.results import Result, State, TargetRecord
 from retarget.session import BY_HAND
 from retarget.support import counted, display_path, first_line, shown
 
@@ -312,7 +312,7 @@ def _reference(target: str, config: str, known: _Results, *, is_declared: bool) 
     compiled = known.get(f"{target.removesuffix(record.target)}{record.module}_{record.compiler}")
     state = TargetState(target=LadderTarget(id=target, digest=""), record=record, compiled=compiled)
     if (failure := state.failure) is None:
-        why = record.reason or record.message or str(state_of(record))
+        why = record.reason or record.message or str(State.of(record))
         return Reference(config=config, target=target, outcome="was not run", signature=why)
     return Reference(config=config, target=target, outcome="fails", stage=failure.stage, signature=failure.signature)
 

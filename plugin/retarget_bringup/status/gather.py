@@ -28,7 +28,7 @@ from retarget.session import (
     compile_selector,
     mark_terms,
 )
-from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, revision
+from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_bringup.driver import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Settings, read_ladder
@@ -80,7 +80,7 @@ def read_found(
             sessions,
             ladder,
             stable=settings.stable,
-            revision=revision(settings.root),
+            revision=Checkout(settings.root).revision,
             host=platform.node(),
             key=partial(_key, engine),
             root=settings.root,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.model import Rung
-from retarget.support import RetargetError, commits_of, counted, display_path, first_line, short_revision, shown
+from retarget.support import Checkout, RetargetError, counted, display_path, first_line, short_revision, shown
 
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
@@ -212,7 +212,7 @@ def lines_of(states: Iterable[TargetState]) -> list[Line]:
 
 def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     """Return what moved since the last commit that changed a ladder file. Without one, says so."""
-    commits = commits_of(ladder, 1)
+    commits = Checkout(ladder.parent).commits(ladder.name, 1)
     if not commits:
         return Moves(unknown=f"git has no committed {display_path(ladder)}")
     revision = short_revision(commits[0].revision)
@@ -228,7 +228,7 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
     targets can come to, where that is not `matches`."""
     found: list[Commit] = []
     before: Lines = {}
-    for commit in reversed(commits_of(ladder, limit + 1)):
+    for commit in reversed(Checkout(ladder.parent).commits(ladder.name, limit + 1)):
         own = Commit(revision=short_revision(commit.revision), date=commit.date, subject=commit.subject)
         try:
             after = lines_at(ladder, commit.revision)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.extension import Case, CaseLoader, CaseRequest, RunPlan, UnavailableError, run_case_plan
+from retarget.extension import Case, CaseLoader, CaseRequest, RunPlan, UnavailableError
 from retarget.model import Module, RuntimeConfig
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, display_path, install_hint
 
@@ -99,14 +99,8 @@ class OnnxBackendLoader(CaseLoader):
         del folder
         if not module.data:
             return None
-        return run_case_plan(
-            kind=self.kind,
-            config=config,
-            artifact=artifact,
-            module=replace(module, entry=""),  # the generated file holds one
-            folder=module.path.parent,
-            case=case,
-        )
+        generated = replace(module, entry="")  # the file holds one
+        return self.run_case_plan(config, artifact, generated, module.path.parent, case)
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return a case for each data set of the test. Raises `RetargetError` where it is not clear what to call."""

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 from retarget.arrays import dtype_of, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
-from retarget.model import DeclaredType, parse_type
+from retarget.model import DeclaredType
 from retarget.support import (
     DataFiles,
     Diagnostic,
@@ -109,7 +109,7 @@ class Reading(Struct, frozen=True, kw_only=True):
             values["expected"] = (self.written.expected, function.result_types)
         for key, (written, types) in values.items():
             try:
-                self._arrays(key, written, tuple(map(parse_type, types)), function, len(types))
+                self._arrays(key, written, tuple(map(DeclaredType.parse, types)), function, len(types))
             except DiagnosticsError as error:
                 found += error.diagnostics
         return found
@@ -228,7 +228,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 def _parsed(types: Sequence[str]) -> tuple[DeclaredType, ...] | None:
     """Return the declared types; None where the artifact says nothing of them."""
-    return tuple(map(parse_type, types)) if types else None
+    return tuple(map(DeclaredType.parse, types)) if types else None
 
 
 def _result(result: object, declared: DeclaredType | None) -> Array:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli import text_table
-from retarget.results import read_plan
+from retarget.results import Plan
 from retarget.session import collect_targets
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
 
@@ -68,7 +68,7 @@ def _emit(arguments: argparse.Namespace) -> int:
 
 
 def _legs(arguments: argparse.Namespace) -> int:
-    plan = read_plan(arguments.plan)
+    plan = Plan.read(arguments.plan)
     if arguments.format == "text":
         rows = [
             (leg.name, leg.kind, leg.runner, str(len(leg.ids)), f"{leg.seconds:.0f} s", " ".join(leg.needs))

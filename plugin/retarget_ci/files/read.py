@@ -12,13 +12,12 @@ from pydantic import BaseModel, ValidationError
 from retarget.model import name_error
 from retarget.profiles import located_profile, reference_error
 from retarget.session import (
-    HOST_ARCHITECTURES,
-    HOST_SYSTEMS,
     ExpressionError,
+    architecture_error,
     compile_selector,
     model_schema,
     schema_problems,
-    word_error,
+    system_error,
 )
 from retarget.support import (
     DiagnosticsError,
@@ -147,8 +146,8 @@ class _Reader:
             if label not in labels:
                 expected = f"expected one of the labels of this project ({', '.join(labels)})"
                 self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
-        for key, word, known in (("os", table.os, HOST_SYSTEMS), ("arch", table.arch, HOST_ARCHITECTURES)):
-            if message := word_error(word, known):
+        for key, message in (("os", system_error(table.os)), ("arch", architecture_error(table.arch))):
+            if message is not None:
                 self._problem((*path, key), message)
         for at, device in enumerate(located_profile(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):

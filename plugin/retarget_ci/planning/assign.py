@@ -22,15 +22,8 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import (
-    Profile,
-    RequirementStatus,
-    answer_requirement,
-    find_profile,
-    parse_requirement,
-    profile_file,
-)
-from retarget.session import Declared, DeclaredTarget, is_of_family
+from retarget.profiles import Profile, parse_requirement, profile_file
+from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
 
 from retarget_ci.schema import CiConfig, Runner
@@ -148,7 +141,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, runner: Runner) -> _Machine:
         uris = tuple(device for device in runner.devices if "://" in device)
-        profiles = tuple(find_profile(device) for device in runner.devices if device not in uris)
+        profiles = tuple(Profile.find(device) for device in runner.devices if device not in uris)
         ways = (runner.drivers, (one.driver for one in profiles), (uri.partition("://")[0] for uri in uris))
         drivers: Counter[str] = Counter()
         for way in ways:  # one device may be written in each
@@ -226,10 +219,10 @@ class _Machine(Struct, frozen=True, kw_only=True):
         devices = [self._profile(driver, which, runtime) for driver, which in wanted]
         for requirement in target.requires:
             try:
-                found = answer_requirement(parse_requirement(requirement.text), devices)
+                found = parse_requirement(requirement.text).answer(devices)
             except RetargetError as error:
                 return self._no(_LAST, f"cannot be asked: {error}")
-            if found.status is RequirementStatus.UNMET:
+            if found.is_unmet:
                 return self._no(_LAST, f"does not meet {requirement.text!r}: {found.reason}")
         return None
 
@@ -244,7 +237,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
         return own[min(int(which), len(own) - 1) if which.isdecimal() else 0]
 
     def _own(self, driver: str) -> Sequence[Profile]:
-        return [profile for profile in self.profiles if is_of_family(driver, [profile.driver])]
+        return [profile for profile in self.profiles if profile.is_of_family([driver])]
 
     def _no(self, step: int, reason: str) -> Refused:
         return Refused(step=step, reason=f"runner {self.runner.name!r} {reason}")

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 from retarget.cli import text_table
-from retarget.results import Plan, read_history
+from retarget.results import History, Plan
 from retarget.session import collect_targets
-from retarget.support import counted, display_path, revision, write_files
+from retarget.support import Checkout, counted, display_path, write_files
 
 from retarget_ci.planning.fingerprints import changes_since
 from retarget_ci.planning.plan import make_plan
@@ -63,7 +63,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     plan = make_plan(
         config, event, declared, today=date.today(), durations=known, unchanged=unchanged, since=arguments.since
     )
-    plan = replace(plan, revision=revision(config.folder))
+    plan = replace(plan, revision=Checkout(config.folder).revision)
     if arguments.output is not None:
         write_files([(arguments.output, plan.text)], force=True)
     if arguments.format == "json":
@@ -77,7 +77,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
     """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
-    history = read_history(place, if_any=if_any)
+    history = History.read(place, if_any=if_any)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     return history.durations()
 

@@ -46,9 +46,7 @@ from retarget.session import (
     RuleSet,
     cache_of_command,
     collect_targets,
-    compile_selector,
     compile_target_name,
-    golden_rules,
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -119,7 +117,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
 
     @cache
     def goldens(suite_id: str) -> Sequence[RuleSet]:
-        return golden_rules(suites[suite_id].goldens)
+        return RuleSet.of_goldens(suites[suite_id].goldens)
 
     suites = {one.suite_id: one.suite for one in declared.targets}
     found: dict[str, str] = {}
@@ -131,7 +129,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
         if isinstance(one.target, RunTarget):
             runs.setdefault((one.suite_id, one.compiled.name), []).append(one.target)
         files |= {one.suite.origin.file, module.path, *module.data, *(digests.named_files(one.compiled) or ())}
-    for one in filter(ByWords(compile_selector(select)), declared.targets):
+    for one in filter(ByWords(select), declared.targets):
         try:
             made = generated(one.suite_id, one.compiled.name)
             target: Target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
 from retarget.results import Leg, Plan, Waived, digest_of_ids
-from retarget.session import Declared, DeclaredTarget, Selector, compile_selector, mark_terms
+from retarget.session import Declared, DeclaredTarget, compile_selector, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed
 
 from retarget_ci.planning.assign import Place, Placement, Refused
@@ -21,10 +21,10 @@ _SHOWN = 5
 
 
 class ByWords:
-    """A selector that is asked once for all targets that have the same words."""
+    """The selector of an expression, which is asked once for all targets that have the same words."""
 
-    def __init__(self, selector: Selector) -> None:
-        self._selector = selector
+    def __init__(self, expression: str) -> None:
+        self._selector = compile_selector(expression)
         self._known: dict[tuple[int, ...], bool] = {}
 
     def __call__(self, one: DeclaredTarget) -> bool:
@@ -46,7 +46,7 @@ def _words(one: DeclaredTarget) -> tuple[int, ...]:
 def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) -> list[DeclaredTarget]:
     """Return the targets that an event selects. Raises `DiagnosticsError` where it selects none, and for a word of its
     expression that no target has, also behind `not`."""
-    found = list(filter(ByWords(compile_selector(event.select)), targets))
+    found = list(filter(ByWords(event.select), targets))
     kinds = kinds_of(targets)
     unknown = [term for term in mark_terms(event.select) if not any(map(term.selector, kinds))]
     known = sorted({tag for kind in kinds for tag in kind.tags})
@@ -164,7 +164,7 @@ class _Planner:
         return modules.setdefault((one.suite_id, one.compiled.module.name), _Module())
 
     def _waived(self, refused: Iterable[tuple[DeclaredTarget, Refused]], today: date) -> tuple[Waived, ...]:
-        waivers = [(waiver, ByWords(compile_selector(waiver.select))) for waiver in self._config.waivers]
+        waivers = [(waiver, ByWords(waiver.select)) for waiver in self._config.waivers]
         ids: dict[int, list[str]] = {}
         dead: dict[str, list[str]] = {}
         for one, why in refused:

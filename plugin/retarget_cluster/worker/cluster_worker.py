@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.cli import Finding, find_devices
+from retarget.cli import find_devices
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig
 from retarget.session import (
-    OPEN_TIMEOUT,
+    TIMEOUTS,
     CompileJob,
     RemoteStore,
     RunJob,
     SickDeviceError,
-    default_max_bytes,
+    Store,
     host_identity,
     host_platform,
     remote_settings,
@@ -83,7 +83,7 @@ class ClusterWorker:
         self._loading = threading.Lock()
         settings = remote_settings()
         self._remote = RemoteStore(settings) if settings is not None else None
-        self._content = Content(options.cache / "cluster", default_max_bytes(), self._remote)
+        self._content = Content(options.cache / "cluster", Store.default_max_bytes(), self._remote)
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._failures: dict[str, int] = {}
@@ -195,8 +195,8 @@ class ClusterWorker:
             return
         names = tuple(self._engine(()).registry.drivers)
         loop = asyncio.get_running_loop()
-        found: Sequence[Finding] = await loop.run_in_executor(
-            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=OPEN_TIMEOUT)
+        found = await loop.run_in_executor(
+            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=TIMEOUTS.open)
         )
         self._devices |= {one.driver: one.usable for one in found if one.usable}
         self._probing = False

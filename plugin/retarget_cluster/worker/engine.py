@@ -5,23 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import (
-    RUN_TIMEOUT,
-    CompileJob,
-    CompilePool,
-    NotBuiltError,
-    RunJob,
-    RunService,
-    load_extensions,
-    worker_environment,
-)
+from retarget.session import TIMEOUTS, CompileJob, CompilePool, NotBuiltError, RunJob, RunService, load_extensions
 from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
 from retarget.worker import CompiledModule, Refused, Spawner
 
@@ -61,11 +51,11 @@ class LocalEngine:
     def _compare_build(self, ask: AskBuild) -> str:
         config = self._here(ask.config)
         try:
-            env = worker_environment(self.registry, config)
+            env = self.registry.worker_environment(config)
             compiler = self.registry.compiler(config.compiler)
             if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
                 return ""
-            resolved = self._pool.resolve(env, config, config.flags, timeout=RUN_TIMEOUT).resolved
+            resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
         except (UnavailableError, NotBuiltError, RetargetError) as error:
             return str(error)
         known = {resolved.build_id}
@@ -82,7 +72,7 @@ class LocalEngine:
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused:
         """Compile in a worker process. Raises `UnavailableError` and `RetargetError`."""
-        env = worker_environment(self.registry, self._here(job.config))
+        env = self.registry.worker_environment(self._here(job.config))
         return self._pool.compile(env, job.message, timeout=job.timeout)
 
     def devices(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
@@ -134,8 +124,8 @@ class LocalEngine:
             if found is not None:
                 self._idle.remove(found)
             else:
-                environment = partial(worker_environment, self.registry)
-                found = RunService(extensions=self._extensions, default_timeout=RUN_TIMEOUT, environment=environment)
+                environment = self.registry.worker_environment
+                found = RunService(extensions=self._extensions, default_timeout=TIMEOUTS.run, environment=environment)
             self._services.setdefault(found, set()).add(runtime)
         try:
             yield found

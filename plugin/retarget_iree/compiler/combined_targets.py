@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from retarget.extension import CompilerError, ProfileTarget, TargetPart, UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, tag_error
-from retarget.profiles import Profile, find_profile, profile_of_device
+from retarget.profiles import Profile
 from retarget.support import did_you_mean
 
 from retarget_iree.compiler.flags import CPU_FLAG, FEATURES_FLAG, TRIPLE_FLAG, flag_values, split_flag, target_words
@@ -69,7 +69,7 @@ def profile_words(config: CompilerConfig) -> tuple[str, ...]:
             continue
         with contextlib.suppress(CompilerError):  # a profile without a target is an error when it compiles
             words.update(dict.fromkeys(target_words(_target(reference).flags)))
-        name = "host" if reference == "host" else find_profile(reference).name
+        name = "host" if reference == "host" else Profile.find(reference).name
         if tag_error(name) is None:
             words[name] = None
     return tuple(words)
@@ -150,8 +150,8 @@ def _target(reference: str) -> ProfileTarget:
         return HOST
     if reference.startswith("host:"):
         info = _live(reference.removeprefix("host:"))
-        return profile_target(profile_of_device(info, info.uri))
-    return profile_target(find_profile(reference))
+        return profile_target(Profile.of_device(info, info.uri))
+    return profile_target(Profile.find(reference))
 
 
 def asked_devices(config: CompilerConfig, flags: Sequence[str]) -> tuple[DeviceInfo, ...]:

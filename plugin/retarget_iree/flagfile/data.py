@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct, field
 from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, dtype_of, fit, kind_of, type_text
 from retarget.extension import CaseData, FunctionInfo
-from retarget.model import parse_type
+from retarget.model import DeclaredType
 from retarget.support import LIMIT_VARIABLE, DataFiles, Diagnostic, DiagnosticsError, RetargetError, data_limit
 
 from retarget_iree.flagfile.parse import FlagFile
@@ -220,7 +220,7 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     """Return a bare number in the type that the function declares for it."""
     declared = signature.type(index)
     number, text = value.numbers[0], value.written.text
-    dtype = dtype_of(parse_type(declared))
+    dtype = dtype_of(DeclaredType.parse(declared))
     if dtype is None and not declared:
         return np.asarray(number)
     if dtype is None or declared.startswith("tensor<"):
@@ -246,7 +246,7 @@ def _fitting(array: Array, signature: _Signature, index: int, location: Location
     Integers of the same width fit whatever their sign is, and elements without a type (`V2`, as NumPy stores bf16) what
     has their size. Bytes are Booleans.
     """
-    declared = parse_type(signature.type(index))
+    declared = DeclaredType.parse(signature.type(index))
     if declared.dtype is not None:
         try:
             return fit(array, declared, by_width=True)

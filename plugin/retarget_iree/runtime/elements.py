@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import DriverError
-from retarget.model import ELEMENT_TYPES, mlir_name, parse_type
+from retarget.model import ELEMENT_TYPES, DeclaredType, mlir_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +94,7 @@ def scalar_argument(array: Array, letter: str, declared: str) -> float:
     if array.size != 1:
         msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
         raise DriverError(msg)
-    dtype: np.dtype[Any] = dtype_of(parse_type(declared)) or np.dtype(_CONVENTION_DTYPES[letter])
+    dtype: np.dtype[Any] = dtype_of(DeclaredType.parse(declared)) or np.dtype(_CONVENTION_DTYPES[letter])
     value = array.reshape(()).astype(dtype)
     if letter == "i" and kind_of(dtype) == "f":  # as the bits of an i32
         return int(value.view(f"u{dtype.itemsize}"))
@@ -106,7 +106,7 @@ def scalar_result(value: float, letter: str, declared: str) -> Array:
     import numpy as np
     from retarget.arrays import dtype_of, kind_of
 
-    dtype = dtype_of(parse_type(declared))
+    dtype = dtype_of(DeclaredType.parse(declared))
     if letter == "i" and dtype is not None and kind_of(dtype) == "f":
         return np.asarray(value, np.int32).astype(f"u{dtype.itemsize}").view(dtype)
     return np.asarray(value).astype(dtype or _CONVENTION_DTYPES[letter])
@@ -116,5 +116,5 @@ def as_declared(array: Array, declared: str) -> Array:
     """Return an array with the signedness that its type declares: integers are signless on the way."""
     from retarget.arrays import dtype_of, resigned
 
-    dtype = dtype_of(parse_type(declared))
+    dtype = dtype_of(DeclaredType.parse(declared))
     return array if dtype is None else resigned(array, dtype)

@@ -8,6 +8,7 @@ Where the tool runs: on this machine, or on a host.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -16,9 +17,10 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
-from retarget.model import DeviceInfo, Host, RuntimeConfig, Stage, parse_type
-from retarget.session import platform_mismatch, platform_words
-from retarget.support import ScratchFolder, cut_stacks, first_line, keep_file
+from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
+from retarget.session import host_platform
+from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
 from retarget.worker import HostError, RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
@@ -286,7 +288,7 @@ def input_flag(array: Array, letter: str, declared: str, file: Path) -> str:
 
 def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
     """Return the flag of a result and the file that it names: `.npy`, which has the shape, where the tool writes it."""
-    element = parse_type(declared).element or ""
+    element = DeclaredType.parse(declared).element or ""
     has_npy = letter != "r" or not element.startswith(("bf", "f8"))
     file = stem.with_suffix(".npy" if has_npy else ".bin")
     return f"--output=@{file}", file
@@ -294,7 +296,7 @@ def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
 
 def read_output(file: Path, letter: str, declared: str) -> Array:
     """Return the result in a file that the tool has written. Raises `DriverError`."""
-    dtype = dtype_of(parse_type(declared))
+    dtype = dtype_of(DeclaredType.parse(declared))
     if file.suffix == ".npy":
         with file.open("rb") as stream:
             np.lib.format.read_magic(stream)
@@ -304,7 +306,7 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             return scalar_result(content.view(stored)[0], letter, declared)
         kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
         return as_declared(unpack(content, kept, shape), declared)
-    sizes = parse_type(declared).shape
+    sizes = DeclaredType.parse(declared).shape
     if dtype is None or sizes is None or sizes.count(None) > 1:
         msg = f"a {declared} comes back without its shape: iree-run-module writes its elements to files without one"
         hint = "let the module return a type with at most one dynamic size, or extend its elements (`arith.extf`)"
@@ -434,7 +436,7 @@ class Place:
     def by_hand(self, argv: Sequence[str], files: Mapping[Path, Path | None]) -> Sequence[str]:
         """Return a command for people. `files` are those that it names, with the permanent path of each on this
         machine; files without one are copied."""
-        kept = {str(path): str(stays or keep_file("inputs", path.read_bytes())) for path, stays in files.items()}
+        kept = {str(path): str(stays or keep_input(path.read_bytes())) for path, stays in files.items()}
         return RemoteCalls.with_paths(argv, kept)
 
     def close(self) -> None:
@@ -465,8 +467,8 @@ class HostPlace(Place):
         """
         host, found = self._calls.host, self._calls.platform
         where = f"host {host.name!r}"
-        platform = platform_words(found.system, found.machine)
-        if mismatch := platform_mismatch(config, [platform], f"{where} is"):
+        platform = host_platform(found.system, found.machine)
+        if mismatch := config.mismatch([platform], f"{where} is"):
             raise UnavailableError(mismatch)
         if build is None or build.tool is None:
             digest = self._calls.digest(host.run_with)
@@ -513,3 +515,29 @@ def _machine(tool: Path) -> str:
 def open_place(config: RuntimeConfig) -> Place:
     """Return where a config's tool runs. Raises `UnavailableError`."""
     return Place(config) if config.host is None else HostPlace(config, config.host)
+
+
+_KEPT_SECONDS = 7 * 24 * 3600
+
+
+def keep_input(content: bytes) -> Path:
+    """Write a file for commands that people paste later; return its path. It stays for a week after its last use.
+
+    Users have their own. Raises `OSError`.
+    """
+    folder = Path(tempfile.gettempdir()) / f"retarget-inputs-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.bin"
+    write_atomically(path, content)
+    _remove_old(folder)
+    return path
+
+
+@functools.cache
+def _remove_old(folder: Path) -> None:
+    """Remove what was kept long enough: once in a process."""
+    oldest = time.time() - _KEPT_SECONDS
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.lstat().st_mtime < oldest:
+                path.unlink()

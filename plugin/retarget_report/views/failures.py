@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results import state_of
+from retarget.results import State as ResultState
 
 from retarget_report.read import Report, State, Target
 from retarget_report.views.matrix import numbered
@@ -111,7 +111,7 @@ def _way(target: Target) -> tuple[str, str]:
     record = target.record
     if record is None:
         return "", f"leg {target.leg} has no result" if target.leg else "no leg has a result"
-    state = state_of(record)
+    state = ResultState.of(record)
     return state.stage, state.signature
 
 

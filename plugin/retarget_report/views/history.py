@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results import BAD, GOOD, History, HistoryRun, Outcome, State, change_of, timeline_of
+from retarget.results import History, HistoryRun, Outcome, State, change_of
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -101,14 +101,14 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
     number = settled.setdefault(known, len(settled))
     if state is None:
         return Kind(look="", sort="absent", settled=number, text="not among the targets")
-    sort = "good" if state.outcome in GOOD else "bad" if state.outcome in BAD else "none"
+    sort = "good" if state.is_good else "bad" if state.is_bad else "none"
     if state.outcome is Outcome.NOT_RUN:
         sort = "killed"
     return Kind(look=STATES[state.outcome], sort=sort, settled=number, text=str(state))
 
 
 def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:
-    known = timeline_of(history, target)
+    known = history.timeline(target)
     assert known is not None  # noqa: S101  (it is one of the history's)
     regressions = [(one.opened, -1 if one.closed is None else one.closed) for one in known.regressions]
     same = {name: getattr(known, name) for name in ("since", "ran", "flaky", "last_run")}

@@ -135,11 +135,9 @@ def _words(at: str, stage: str, signature: str) -> str:
 
 def _ways(failures: Sequence[Failure]) -> dict[tuple[str, str, str], str]:
     """Return the ways in which it failed, each with the first message."""
-    from retarget.model import observe
-
     found: dict[tuple[str, str, str], str] = {}
     for failure in failures:
-        way = observe(failure)
+        way = failure.observation
         found.setdefault((str(failure.stage), way.stage, way.signature), failure.summary)
     return found
 
@@ -363,7 +361,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
 
 def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> None:
     """Load the artifact and run its cases, also after one has failed."""
-    from retarget.arrays import failing_checks, failing_results
+    from retarget.arrays import mismatches_of
     from retarget.extension import Check, DriverError, Tolerance
 
     run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
@@ -400,10 +398,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
             _failed("run", error)
             continue
         _note(at="compare")
-        mismatches = failing_checks(checks)
-        if expected is not None:
-            mismatches += failing_results(results, expected, tolerances)
-        for mismatch in mismatches[:1]:
+        for mismatch in mismatches_of(checks, results, expected, tolerances)[:1]:
             _note(failure=["compare", mismatch.summary])
         if case["must_check"] and not checks:
             _note(failure=["compare", f"function {case['function']!r} made no check"])

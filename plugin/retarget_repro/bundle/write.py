@@ -19,8 +19,8 @@ from typing import Literal
 
 import msgspec
 from retarget.model import CompileTarget, DeviceInfo, RunTarget
-from retarget.profiles import profile_of_device, profile_text
-from retarget.session import COMPILE_TIMEOUT, RUN_TIMEOUT, Engine, ReferenceRuns
+from retarget.profiles import Profile
+from retarget.session import TIMEOUTS, Engine, ReferenceRuns
 from retarget.support import RetargetError, ScratchFolder, first_line, strip_colour
 
 from retarget_repro.attempt import FailedTarget
@@ -135,7 +135,7 @@ def fill(
     if artifact is not None and ran is not None and isinstance(target, RunTarget):
         run = _run_step(folder, target, ran.devices, without_env)
         for number, info in enumerate(ran.devices):
-            profile = profile_text(profile_of_device(info, info.runtime or info.driver))
+            profile = Profile.of_device(info, info.runtime or info.driver).text()
             (folder / f"device{number}.toml").write_text(profile)
         builds += [info.runtime for info in ran.devices]
         with closing(ReferenceRuns(engine)) as runs:
@@ -284,7 +284,7 @@ def _compile_step(
         flags=tuple(flags),
         facts=() if toolchain == "iree" else resolved.facts,
         env={name: value for name, value in target.compiler.env if name not in without_env},
-        timeout=COMPILE_TIMEOUT if target.timeout is None else target.timeout,
+        timeout=TIMEOUTS.compile if target.timeout is None else target.timeout,
     )
 
 
@@ -317,7 +317,7 @@ def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], with
         env={name: value for name, value in runtime.env if name not in without_env},
         used=runtime.used,
         run_under=packed_command(folder, runtime.run_under),
-        timeout=RUN_TIMEOUT if target.timeout is None else target.timeout,
+        timeout=TIMEOUTS.run if target.timeout is None else target.timeout,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pytest_retarget.attribution.reports import _Comparer
 from pytest_retarget.options import SETTINGS, Settings
-from retarget.model import OutputComparison
 from retarget.results import TargetRecord
 from retarget.support import RetargetError
 
@@ -23,10 +22,10 @@ def compared(limit: int, monkeypatch: pytest.MonkeyPatch, *answers: object, **se
     """Return what is said of one module after the other, as often as there are answers."""
     left = iter(answers)
 
-    def compare(*_: object) -> OutputComparison | None:
+    def compare(*_: object) -> str:
         if isinstance(answer := next(left), Exception):
             raise answer
-        return None
+        return ""
 
     monkeypatch.setattr(_Comparer, "_compare", compare)
     monkeypatch.setattr("pytest_retarget.attribution.reports.shell_program", lambda _: "retarget")

@@ -19,7 +19,7 @@ from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import GitHub
 from pytest_retarget.report.recording import RememberBlocked
 from retarget.model import Observation
-from retarget.results import BAD, CaseRecord, Outcome, Result, TargetRecord
+from retarget.results import CaseRecord, Outcome, Result, TargetRecord
 
 
 class Terminal:
@@ -48,7 +48,7 @@ def report(of: TargetRecord | None = None, *, nodeid: str = "", longrepr: Any = 
         nodeid=nodeid or (of.nodeid if of is not None else "a.py::test"),
         location=("s.toml", 3, "s"),
         keywords={},
-        outcome=more.pop("outcome", "failed" if of is None or of.outcome in BAD else "passed"),
+        outcome=more.pop("outcome", "failed" if of is None or of.outcome.is_bad else "passed"),
         longrepr=longrepr,
         when="call",
         start=10.0,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pytest_retarget.options import Settings
-from pytest_retarget.session.services import _executor, compiles_at_a_time
+from pytest_retarget.session.services import compiles_at_a_time, session_of_executor
 from retarget.session import ExecutorSession
 from retarget.worker import available_cores
 
@@ -19,10 +19,6 @@ def test_processes_share_the_compiles_at_a_time(jobs: int, processes: int, share
 
 
 @pytest.mark.parametrize(("jobs", "share"), [(0, None), (3, 3)])
-def test_a_cluster_is_told_the_compiles_at_a_time_that_were_asked_for(
-    monkeypatch: pytest.MonkeyPatch, jobs: int, share: int | None
-) -> None:
-    told: list[ExecutorSession] = []
-    monkeypatch.setattr("retarget.session.connect_executor", lambda _, session: told.append(session))
-    _executor(Settings(jobs=jobs, cluster="tcp://1", extensions=("e",)), Path("cache"))
-    assert told == [ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=share)]
+def test_a_cluster_is_told_the_compiles_at_a_time_that_were_asked_for(jobs: int, share: int | None) -> None:
+    told = session_of_executor(Settings(jobs=jobs, cluster="tcp://1", extensions=("e",)), Path("cache"))
+    assert told == ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=share)

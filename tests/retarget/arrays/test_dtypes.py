@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from retarget.arrays.dtypes import bits_of, dtype_named, fit, kind_of, type_text
-from retarget.model.element_types import DTYPE_NAMES, parse_type
+from retarget.model.element_types import DTYPE_NAMES, DeclaredType
 from retarget.support.errors import RetargetError
 
 
@@ -52,7 +52,7 @@ def test_every_element_type_has_a_dtype_of_its_name() -> None:
     ],
 )
 def test_arrays_that_fit_take_the_declared_type(array: npt.NDArray[Any], declared: str, dtype: str) -> None:
-    assert fit(array, parse_type(declared)).dtype.name == dtype
+    assert fit(array, DeclaredType.parse(declared)).dtype.name == dtype
 
 
 BYTE_38, BYTE_40 = (np.array([byte], np.uint8).view("V1") for byte in (0x38, 0x40))
@@ -81,14 +81,14 @@ BYTE_38, BYTE_40 = (np.array([byte], np.uint8).view("V1") for byte in (0x38, 0x4
 )
 def test_arrays_that_do_not_fit_are_refused(array: npt.NDArray[Any], declared: str, found: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        fit(array, parse_type(declared))
+        fit(array, DeclaredType.parse(declared))
     assert str(caught.value) == f"found {found}{'' if 'expected' in found else ', expected'} {declared}"
 
 
 @pytest.mark.parametrize("dtype", [ml_dtypes.int4, np.int8])
 def test_what_numpy_saves_of_small_integers_keeps_its_values(dtype: Any) -> None:
     saved = np.array([-8, -1, 7], dtype).view("V1")
-    assert fit(saved, parse_type("tensor<3xi4>")).astype(int).tolist() == [-8, -1, 7]
+    assert fit(saved, DeclaredType.parse("tensor<3xi4>")).astype(int).tolist() == [-8, -1, 7]
 
 
 @pytest.mark.parametrize("name", DTYPE_NAMES)
@@ -101,5 +101,5 @@ def test_every_dtype_has_a_kind_and_a_width(name: str) -> None:
 
 def test_by_width_the_sign_does_not_count_and_bytes_are_booleans() -> None:
     assert bits_of(np.dtype("V3")) == 24
-    assert fit(np.zeros(2, np.uint8), parse_type("tensor<2xsi8>"), by_width=True).dtype.name == "int8"
-    assert fit(np.array([0, 2], np.uint8), parse_type("tensor<2xi1>"), by_width=True).tolist() == [False, True]
+    assert fit(np.zeros(2, np.uint8), DeclaredType.parse("tensor<2xsi8>"), by_width=True).dtype.name == "int8"
+    assert fit(np.array([0, 2], np.uint8), DeclaredType.parse("tensor<2xi1>"), by_width=True).tolist() == [False, True]

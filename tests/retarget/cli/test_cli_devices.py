@@ -13,7 +13,7 @@ from declaration_texts import declarations, runtime, table
 from retarget.cli import devices as cli_devices
 from retarget.cli.main import main
 from retarget.model.outcomes import DeviceInfo
-from retarget.profiles.files import read_profile
+from retarget.profiles.files import Profile
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS
 
@@ -69,7 +69,7 @@ def test_an_unknown_driver_names_the_registered_ones() -> None:
 def test_the_profile_of_a_device_is_written_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.toml"
     assert run("--profile", "double://0", "-o", str(file)) == 0
-    profile = read_profile(file)
+    profile = Profile.read(file)
     assert capsys.readouterr().out == f"{file}: {len(profile.capabilities)} capabilities, driver double\n"
     assert dict(profile.identity)["name"] == "Double Device"
     assert (profile.get("memory"), profile.get("double.fp64")) == (2**34, True)

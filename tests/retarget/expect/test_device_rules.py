@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
-from retarget.expect.matching import RuleSet, assign_goldens
+from retarget.expect.matching import GoldenAssignment, RuleSet
 from retarget.expect.verdict import TargetRules
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
@@ -184,7 +184,7 @@ def test_cases_and_golden_rules_ask_for_devices_as_well() -> None:
         Golden(match=("m",), when=when, metric=Metric.LATENCY, most=most, origin=rule(number).origin)
         for number, (when, most) in enumerate([("", 9.0), ("on(driver='llvmpipe')", 90.0)])
     ]
-    assigned = assign_goldens(goldens, [COMPILED, RUN])
+    assigned = GoldenAssignment.assign(goldens, [COMPILED, RUN])
     assert [[one.most for one in assigned.of(RUN, [device])] for device in (LAVAPIPE, H200)] == [[90.0], [9.0]]
 
 

@@ -18,7 +18,6 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
-from retarget.model.signatures import observe, observe_all
 from retarget.results.rule_update import served_suites
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand_suite
@@ -439,15 +438,15 @@ def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several(
     def cases(**failures: Failure | None) -> list[CaseOutcome]:
         return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
 
-    alike = observe_all(wrong, cases(a=None, b=wrong, c=more))
-    assert (alike, alike.case, alike.distinct_failures) == (observe(wrong), "", (alike,))
-    several = observe_all(wrong, cases(a=None, b=wrong, c=lost, d=more, e=lost))
+    alike = wrong.observed_in(cases(a=None, b=wrong, c=more))
+    assert (alike, alike.case, alike.distinct_failures) == (wrong.observation, "", (alike,))
+    several = wrong.observed_in(cases(a=None, b=wrong, c=lost, d=more, e=lost))
     assert [(way.stage, way.case) for way in several.distinct_failures] == [("compare", "b"), ("load", "c")]
     silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
-    assert observe_all(wrong, cases(a=wrong, b=silent)) == observe(wrong)
+    assert wrong.observed_in(cases(a=wrong, b=silent)) == wrong.observation
     crashed = Failure(stage=Stage.RUN, summary="device worker crashed", signal="SIGFPE")
-    assert [way.case for way in observe_all(crashed, cases(a=wrong)).distinct_failures] == ["", "a"]
-    assert observe_all(crashed, ()) == observe(crashed)
+    assert [way.case for way in crashed.observed_in(cases(a=wrong)).distinct_failures] == ["", "a"]
+    assert crashed.observed_in(()) == crashed.observation
 
 
 # ---------------------------------------------------------------- without effect

@@ -10,7 +10,7 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import load_all
-from retarget.expect.matching import assign_goldens
+from retarget.expect.matching import GoldenAssignment
 from retarget.extension.registry import load_extensions
 from retarget.model import Golden
 from retarget.model.metrics import Metric
@@ -102,7 +102,7 @@ def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None
     )
     one = load_all([Path()])[0]
     targets = expand_suite(one, load_extensions(()))
-    found = assign_goldens(one.goldens, targets)
+    found = GoldenAssignment.assign(one.goldens, targets)
     assert {each.name: [(rule.metric.value, rule.most) for rule in found.of(each, ())] for each in targets} == {
         "add_vmvx": [("dispatches", 4.0)],
         "sub_vmvx": [("dispatches", 4.0)],

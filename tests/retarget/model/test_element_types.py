@@ -6,15 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from retarget.model.element_types import (
-    ELEMENT_TYPES,
-    DeclaredType,
-    element_dtype,
-    mlir_name,
-    parse_type,
-    shape_fits,
-    split_types,
-)
+from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, element_dtype, mlir_name, shape_fits, split_types
 
 
 @pytest.mark.parametrize(
@@ -42,7 +34,7 @@ from retarget.model.element_types import (
 def test_declared_types_are_read(
     text: str, element: str | None, dtype: str | None, shape: tuple[int | None, ...] | None, is_signless: bool
 ) -> None:
-    declared = parse_type(text)
+    declared = DeclaredType.parse(text)
     assert declared == DeclaredType(text=text, element=element, dtype=dtype, shape=shape)
     assert declared.is_signless is is_signless
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from retarget.model.metrics import Metric, parse_percent, parse_quantity, quantity_text
+from retarget.model.metrics import Metric, parse_percent, parse_quantity
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_percentages() -> None:
     ],
 )
 def test_a_value_is_shown_with_a_unit_that_suits_it(metric: Metric, value: float, text: str) -> None:
-    assert quantity_text(metric, value) == text
+    assert metric.text(value) == text
 
 
 def test_what_the_compiler_decides_is_exact() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model.declared import Origin
-from retarget.model.locations import SourceLocations, suite_line
+from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 
 
@@ -23,7 +23,5 @@ def test_a_declaration_has_the_line_of_its_key(cwd: Path) -> None:
     origin = Origin(file=file, key_path="module_test_suite[0]")
     assert SourceLocations().location(origin) == "suite.toml:2"
     assert SourceLocations().location(origin, "name") == "suite.toml:3"
-    assert suite_line(origin) == 1
     file.unlink()
     assert SourceLocations().location(origin) == "suite.toml"
-    assert suite_line(origin) is None

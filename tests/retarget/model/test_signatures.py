@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
-from retarget.model.signatures import MAX_SIGNATURE, contains_signature, normalise, observe, observe_all
+from retarget.model.signatures import MAX_SIGNATURE, contains_signature, normalise
 
 LEGALIZE = "failed to legalize operation"
 ILLEGAL = "that was explicitly marked illegal"
@@ -104,7 +104,7 @@ COMPARISONS = [
 @pytest.mark.parametrize(("summary", "word"), COMPARISONS)
 def test_a_comparison_is_reported_by_a_word_without_numbers(summary: str, word: str) -> None:
     failure = Failure(stage=Stage.COMPARE, summary=summary)
-    assert observe(failure) == Observation(stage="compare", signature=word)
+    assert failure.observation == Observation(stage="compare", signature=word)
     assert normalise(word) == word
 
 
@@ -117,7 +117,7 @@ def test_a_comparison_is_reported_by_a_word_without_numbers(summary: str, word: 
     ],
 )
 def test_a_crash_and_a_timeout_are_stages_of_their_own(failure: Failure, observation: Observation) -> None:
-    assert observe(failure) == observation
+    assert failure.observation == observation
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_only_failures_of_cases_with_a_verdict_are_ways_in_which_a_target_failed
     one, two, none = (
         Failure(stage=Stage.RUN, summary=text, text="", no_verdict=text == "gone") for text in ("one", "two", "gone")
     )
-    seen = observe_all(one, [case("p", None), case("a", one), case("b", none)])
+    seen = one.observed_in([case("p", None), case("a", one), case("b", none)])
     assert (seen.signature, seen.case, seen.also) == ("one", "", ())
-    seen = observe_all(one, [case("a", one), case("b", two), case("c", none), case("d", two)])
+    seen = one.observed_in([case("a", one), case("b", two), case("c", none), case("d", two)])
     assert (seen.signature, seen.case) == ("one", "a")
     assert [(other.signature, other.case) for other in seen.also] == [("two", "b")]

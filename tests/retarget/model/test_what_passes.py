@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from retarget.model import Origin, RuntimeConfig
 from retarget.model.calls import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome
-from retarget.model.locations import SourceLocations, diagnostics_at, suite_line
+from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.model.outcomes import Rung, Stage
 from retarget.support.toml import Problem
 
@@ -71,15 +71,6 @@ def test_declarations_have_lines(file: Path) -> None:
     file.unlink()
     assert locations.location(second, "name") == "suite.toml:4"  # it was read
     assert SourceLocations().location(second) == "suite.toml"
-
-
-@pytest.mark.parametrize(
-    ("key_path", "line"),
-    [("module_test_suite[0]", 0), ("module_test_suite[1]", 2), ("module_test_suite[2]", None), ("other[0]", None)],
-)
-def test_suites_have_lines_without_a_parser(file: Path, key_path: str, line: int | None) -> None:
-    assert suite_line(Origin(file=file, key_path=key_path)) == line
-    assert suite_line(Origin(file=file.with_name("absent"), key_path=key_path)) is None
 
 
 def test_errors_of_one_file_are_together_with_their_lines(file: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model.devices import DeviceTraits
-from retarget.profiles.files import Capability, Profile, name_error, profile_text, read_profile, write_profile
+from retarget.profiles.files import Capability, Profile, name_error
 from retarget.support.errors import DiagnosticsError, RetargetError
 
 GOOD = """\
@@ -29,7 +29,7 @@ maxComputeWorkGroupSize = [1024, 1024, 64]
 def test_a_profile_has_its_capabilities_by_full_name_with_their_sources(tmp_path: Path) -> None:
     file = tmp_path / "lavapipe.toml"
     file.write_text(GOOD)
-    profile = read_profile(file)
+    profile = Profile.read(file)
     assert (profile.name, profile.driver, profile.identity) == ("lavapipe", "vulkan", (("name", "llvmpipe"),))
     assert profile.get("memory") == 1024
     assert profile.get("vulkan.shaderFloat16") is True
@@ -137,7 +137,7 @@ def test_an_error_names_its_line_and_key(cwd: Path, old: str, new: str, error: s
     file = cwd / "p.toml"
     file.write_text(GOOD.replace(old, new))
     with pytest.raises(DiagnosticsError) as caught:
-        read_profile(file)
+        Profile.read(file)
     assert str(caught.value) == error
 
 
@@ -149,7 +149,7 @@ def test_names_of_every_device_are_its_traits_and_the_neutral_ones(name: str, kn
 def test_tables_may_be_nested_in_hundreds_of_others(tmp_path: Path) -> None:
     file, name = tmp_path / "p.toml", f"{'a.' * 600}b"
     file.write_text(GOOD.replace("[capabilities.vulkan]", f"{name} = 1\n[capabilities.vulkan]"))
-    assert read_profile(file).get(name) == 1
+    assert Profile.read(file).get(name) == 1
 
 
 def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
@@ -173,10 +173,10 @@ def test_what_is_written_is_read_as_the_same_profile(tmp_path: Path) -> None:
         capabilities=capabilities,
         file=file,
     )
-    text = profile_text(profile)
+    text = profile.text()
     file.write_text(text)
-    assert read_profile(file) == profile
-    assert profile_text(read_profile(file)) == text
+    assert Profile.read(file) == profile
+    assert Profile.read(file).text() == text
     assert profile.traits == DeviceTraits(name="A B", type="cpu")
     assert "\nwords = [\n" in text  # with its name it is too long for a line
     assert text.startswith(
@@ -210,6 +210,6 @@ def test_a_profile_is_written_to_a_file_that_ends_in_toml(tmp_path: Path, monkey
     with pytest.raises(
         RetargetError, match=r"^found the file name 'a.txt' for a profile, expected one that ends in .toml$"
     ):
-        write_profile(profile, Path("a.txt"))
+        profile.write(Path("a.txt"))
     with pytest.raises(RetargetError, match=r"^cannot write taken.toml: found a folder; nothing was written$"):
-        write_profile(profile, Path("taken.toml"))
+        profile.write(Path("taken.toml"))

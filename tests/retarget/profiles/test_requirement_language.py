@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from retarget.model.outcomes import FeatureValue
 from retarget.profiles.files import Capability, Profile
-from retarget.profiles.requirements import RequirementError, RequirementStatus, answer_requirement, parse_requirement
+from retarget.profiles.requirements import RequirementError, RequirementStatus, parse_requirement
 from retarget.support.errors import RetargetError
 
 NAME = "the name of a capability, such as memory or vulkan.shaderFloat64"
@@ -105,7 +105,7 @@ def test_a_requirement_that_is_not_well_formed_is_refused_with_its_column(text: 
 )
 def test_a_device_meets_a_requirement_by_its_value(text: str, value: FeatureValue, met: bool) -> None:
     needed = parse_requirement(text)
-    found = answer_requirement(needed, [device(**{needed.name.replace(".", "__"): value})])
+    found = needed.answer([device(**{needed.name.replace(".", "__"): value})])
     assert found.status is (RequirementStatus.MET if met else RequirementStatus.UNMET)
 
 
@@ -124,13 +124,13 @@ def test_what_is_unmet_names_the_value_of_the_device(text: str, reason: str) -> 
     lavapipe = device(
         memory=3 * 2**30, device_type="cpu", vulkan__shaderFloat64=False, vulkan__maxComputeWorkGroupSize=(64, 1)
     )
-    found = answer_requirement(parse_requirement(text), [lavapipe])
+    found = parse_requirement(text).answer([lavapipe])
     assert (found.status, found.reason) == (RequirementStatus.UNMET, reason)
 
 
 @pytest.mark.parametrize("text", ["vulkan.shaderInt64", "memory >= 1 B"])
 def test_what_a_device_does_not_report_is_unknown(text: str) -> None:
-    found = answer_requirement(parse_requirement(text), [device()])
+    found = parse_requirement(text).answer([device()])
     assert (found.status, found.reason) == (
         RequirementStatus.UNKNOWN,
         f"llvmpipe does not report {parse_requirement(text).name}",
@@ -138,44 +138,38 @@ def test_what_a_device_does_not_report_is_unknown(text: str) -> None:
 
 
 def test_a_requirement_of_another_driver_asks_nothing() -> None:
-    found = answer_requirement(parse_requirement("opencl.fp64"), [device()])
+    found = parse_requirement("opencl.fp64").answer([device()])
     assert (found.status, found.reason) == (RequirementStatus.MET, "it asks nothing of vulkan")
 
 
 def test_a_prefix_that_a_device_reports_is_its_own() -> None:
     cpu = device("local-task", "CPU", cpu__avx2=True)
-    found = answer_requirement(parse_requirement("cpu.avx512f"), [cpu])
+    found = parse_requirement("cpu.avx512f").answer([cpu])
     assert (found.status, found.reason) == (RequirementStatus.UNKNOWN, "CPU does not report cpu.avx512f")
 
 
 def test_of_a_device_that_reports_nothing_the_features_of_its_cpu_are_unknown() -> None:
-    found = answer_requirement(parse_requirement("cpu.neon"), [device("local-sync", "the device of qemu")])
+    found = parse_requirement("cpu.neon").answer([device("local-sync", "the device of qemu")])
     assert (found.status, found.reason) == (RequirementStatus.UNKNOWN, "the device of qemu does not report cpu.neon")
-    assert (
-        answer_requirement(parse_requirement("vulkan.shaderInt64"), [device("local-sync")]).status
-        is RequirementStatus.MET
-    )
+    assert parse_requirement("vulkan.shaderInt64").answer([device("local-sync")]).status is RequirementStatus.MET
 
 
 def test_of_several_devices_each_must_meet_it() -> None:
     large, small = device(name="large", memory=16 * 2**30), device(name="small", memory=2**30)
-    found = answer_requirement(parse_requirement("memory >= 8 GiB"), [large, small])
+    found = parse_requirement("memory >= 8 GiB").answer([large, small])
     assert (found.status, found.reason) == (RequirementStatus.UNMET, "small has memory = 1 GiB")
-    assert answer_requirement(parse_requirement("devices >= 2"), [large, small]).status is RequirementStatus.MET
+    assert parse_requirement("devices >= 2").answer([large, small]).status is RequirementStatus.MET
 
 
 def test_of_several_devices_those_answer_that_it_is_asked_of() -> None:
     cpu = device("local-task", "CPU", cpu__avx2=True)
-    found = answer_requirement(parse_requirement("cpu.avx2"), [device(), cpu])
+    found = parse_requirement("cpu.avx2").answer([device(), cpu])
     assert (found.status, found.reason) == (RequirementStatus.MET, "CPU has cpu.avx2 = true")
-    assert (
-        answer_requirement(parse_requirement("opencl.fp64"), [device(), cpu]).reason
-        == "it asks nothing of vulkan and local-task"
-    )
+    assert parse_requirement("opencl.fp64").answer([device(), cpu]).reason == "it asks nothing of vulkan and local-task"
 
 
 def test_of_no_devices_nothing_is_known() -> None:
-    assert answer_requirement(parse_requirement("memory >= 8 GiB"), []).status is RequirementStatus.UNKNOWN
+    assert parse_requirement("memory >= 8 GiB").answer([]).status is RequirementStatus.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -189,7 +183,7 @@ def test_of_no_devices_nothing_is_known() -> None:
 def test_values_that_do_not_compare_are_an_error_and_no_answer(text: str, value: FeatureValue, detail: str) -> None:
     needed = parse_requirement(text)
     with pytest.raises(RetargetError) as caught:
-        answer_requirement(needed, [device(**{needed.name.replace(".", "__"): value})])
+        needed.answer([device(**{needed.name.replace(".", "__"): value})])
     assert str(caught.value) == f"{text!r} cannot be asked: {detail}"
 
 

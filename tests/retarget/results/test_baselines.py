@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults
-from retarget.results.measurements import baseline_of, measurements_of, totals
+from retarget.results.measurements import Measurement, baseline_of, totals
 from retarget.results.record import CaseRecord, CompileRecord, Outcome, TimesRecord
 from sample_results import compiled, passed, session
 
@@ -22,7 +22,7 @@ def timed(number: int, *, host: str = "h", outcome: Outcome = Outcome.PASSED) ->
 
 def test_a_timed_case_has_its_times_in_three_ways() -> None:
     found = {
-        one.metric: (one.case, one.value, one.samples, one.calls) for one in measurements_of(passed("t", cases=(CASE,)))
+        one.metric: (one.case, one.value, one.samples, one.calls) for one in Measurement.of(passed("t", cases=(CASE,)))
     }
     assert found == {
         Metric.LATENCY: ("f", 2.0, (1.0, 2.0, 3.0), 3),

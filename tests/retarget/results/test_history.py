@@ -20,12 +20,10 @@ from retarget.results.history import (
     add_run,
     changes_between,
     pack,
-    read_history,
-    timeline_of,
     timelines,
     unpack,
 )
-from retarget.results.overview import Change, State, change_of, state_of
+from retarget.results.overview import Change, State, change_of
 from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TimesRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
@@ -60,7 +58,7 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     legs = [session("b", passed("t1", 2.0), leg="x", revision="r1"), session("a", failed("t2"), day=-1, plan="p")]
     run, is_new = add_run(legs, str(tmp_path))
 
-    found = read_history(str(tmp_path))
+    found = History.read(str(tmp_path))
     assert is_new
     assert found.runs == (run,)
     assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
@@ -96,8 +94,8 @@ def test_a_run_that_was_added_with_fewer_of_its_legs_counts_once(tmp_path: Path)
     add_run(legs[:1], str(tmp_path))
     whole, _ = add_run(legs, str(tmp_path))
 
-    assert read_history(str(tmp_path)).runs == (whole,)
-    assert read_history(str(tmp_path)).ids == ("lost", "t1", "t2")
+    assert History.read(str(tmp_path)).runs == (whole,)
+    assert History.read(str(tmp_path)).ids == ("lost", "t1", "t2")
 
 
 @pytest.mark.parametrize("name", [*"abcdefgh"])
@@ -124,29 +122,29 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert [run.sessions for run in read_history(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
+    assert [run.sessions for run in History.read(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
     assert all(path.name.endswith(HISTORY_SUFFIX) for path in tmp_path.iterdir())
 
 
 def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
     for day in range(4):
         add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
-    assert [run.sessions for run in read_history(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
-    assert [run.sessions for run in read_history(str(tmp_path), last=1).runs] == [("s3",)]
+    assert [run.sessions for run in History.read(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
+    assert [run.sessions for run in History.read(str(tmp_path), last=1).runs] == [("s3",)]
 
 
 def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
     place = "memory://a-history"
     run, _ = add_run([session("a", passed("t"))], place)
     assert add_run([session("a", passed("t"))], place) == (run, False)
-    assert read_history(place).runs == (run,)
+    assert History.read(place).runs == (run,)
     fsspec.filesystem("memory").pipe_file(f"a-history/0{HISTORY_SUFFIX}", b"")
-    assert read_history(f"{place}/").damaged[0].startswith(f"{place}/0{HISTORY_SUFFIX}: found a damaged file")
+    assert History.read(f"{place}/").damaged[0].startswith(f"{place}/0{HISTORY_SUFFIX}: found a damaged file")
 
 
 def test_a_url_that_cannot_be_opened_is_named() -> None:
     with pytest.raises(RetargetError) as caught:
-        read_history("gopher9://x")
+        History.read("gopher9://x")
     assert str(caught.value) == (
         "cannot open the history gopher9://x: Protocol not known: gopher9; "
         "expected a folder, or a URL that fsspec can open"
@@ -156,7 +154,7 @@ def test_a_url_that_cannot_be_opened_is_named() -> None:
 def test_without_fsspec_a_url_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(RetargetError, match=r"^the history s3://b/h needs the package fsspec; install it with `pip "):
-        read_history("s3://b/h")
+        History.read("s3://b/h")
 
 
 def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -177,14 +175,14 @@ def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 )
 def test_a_place_that_is_none_is_named(place: str, message: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        read_history(place)
+        History.read(place)
     assert str(caught.value).startswith(message)
 
 
 def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
     (tmp_path / "other.json").touch()
     with pytest.raises(RetargetError) as caught:
-        read_history(str(tmp_path))
+        History.read(str(tmp_path))
     next_step = f"`retarget history add RESULTS --to {tmp_path}` writes one"
     assert str(caught.value) == f"{tmp_path}: found no history, expected files '*{HISTORY_SUFFIX}'; {next_step}"
 
@@ -230,7 +228,7 @@ def test_a_damaged_file_is_named_and_the_others_are_read(tmp_path: Path, change:
     whole, _ = add_run([session("b", passed("t"), day=1)], str(tmp_path))
     file.write_bytes(change(file.read_bytes()))  # type: ignore[operator]
 
-    found = read_history(str(tmp_path))
+    found = History.read(str(tmp_path))
     assert found.runs == (whole,)
     assert len(found.damaged) == 1
     assert found.damaged[0].startswith(f"{file}: {message}")
@@ -245,7 +243,7 @@ def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> No
     (file,) = tmp_path.iterdir()
     file.write_bytes(b"cut")
     assert add_run([session("a", passed("t"))], str(tmp_path)) == (run, True)
-    assert not read_history(str(tmp_path)).damaged
+    assert not History.read(str(tmp_path)).damaged
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
@@ -258,12 +256,12 @@ def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, S
 
 
 def test_a_state_has_stage_and_signature_of_a_failure_and_the_reason_of_a_skip() -> None:
-    assert state_of(failed("t", "SIGFPE", "crash")) == State(Outcome.FAILED, "crash", "SIGFPE")
-    assert state_of(passed("t", outcome=Outcome.XPASSED, message="passed; suite.toml:3 expects a failure")) == State(
+    assert State.of(failed("t", "SIGFPE", "crash")) == State(Outcome.FAILED, "crash", "SIGFPE")
+    assert State.of(passed("t", outcome=Outcome.XPASSED, message="passed; suite.toml:3 expects a failure")) == State(
         Outcome.XPASSED, "", "passed, but a rule expects a failure"
     )
-    assert state_of(passed("t", outcome=Outcome.SKIPPED, reason="no device")) == SKIPPED
-    assert state_of(passed("t", outcome=Outcome.FLAKY, reason="passed at attempt 2")) == FLAKY
+    assert State.of(passed("t", outcome=Outcome.SKIPPED, reason="no device")) == SKIPPED
+    assert State.of(passed("t", outcome=Outcome.FLAKY, reason="passed at attempt 2")) == FLAKY
 
 
 @pytest.mark.parametrize(
@@ -316,7 +314,7 @@ def test_a_target_that_never_ran_has_no_duration() -> None:
 
 
 def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
-    found = timeline_of(one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED), "t")
+    found = one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED).timeline("t")
     assert found is not None
     assert found.since == 4
     assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
@@ -324,17 +322,17 @@ def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
 
 def test_regressions_open_and_close_and_a_skip_closes_none() -> None:
     other = State(Outcome.FAILED, "load", "x")
-    found = timeline_of(one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED), "t")
+    found = one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED).timeline("t")
     assert found is not None
     assert found.regressions == (Regression(opened=0, closed=1), Regression(opened=2, closed=5), Regression(opened=6))
     assert found.is_open
 
 
 def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
-    found = timeline_of(one(PASSED, SKIPPED, SKIPPED, None), "t")
+    found = one(PASSED, SKIPPED, SKIPPED, None).timeline("t")
     assert found is not None
     assert (found.last_run, found.idle, found.now, found.since) == (0, 3, None, 1)
-    never = timeline_of(one(SKIPPED, SKIPPED), "t")
+    never = one(SKIPPED, SKIPPED).timeline("t")
     assert never is not None
     assert (never.last_run, never.idle, never.ran) == (-1, 2, 0)
 
@@ -342,15 +340,15 @@ def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
 def test_timelines_of_all_targets_are_those_of_each() -> None:
     found = history_of({"b": PASSED, "a": FAILED}, {"b": FAILED})
     assert [line.id for line in timelines(found)] == ["a", "b"]
-    assert [*timelines(found)] == [timeline_of(found, "a"), timeline_of(found, "b")]
-    assert timeline_of(found, "c") is None
+    assert [*timelines(found)] == [found.timeline("a"), found.timeline("b")]
+    assert found.timeline("c") is None
     assert [*timelines(History())] == []
 
 
 @given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
 def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | None]) -> None:
     found = one(*states)
-    line = timeline_of(found, "t")
+    line = found.timeline("t")
     assert line is not None
     by_run = {run: changes_between(found, run - 1, run).get("t") for run in range(1, len(states))}
     assert line.since == max((run for run, how in by_run.items() if how), default=0)
@@ -396,5 +394,5 @@ def test_what_another_machine_added_is_read_whatever_the_file_system_keeps(monke
     url = "memory://kept-names"
     add_run([session("a", passed("t"))], url)
     ended.clear()
-    read_history(url)
+    History.read(url)
     assert ended == ["kept names"]

@@ -10,13 +10,12 @@ from retarget.model.outcomes import Observation
 from retarget.results.overview import (
     Change,
     Difference,
+    FailureGroup,
     State,
     by_config,
     by_outcome,
     change_of,
     differences,
-    failure_groups,
-    state_of,
 )
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
@@ -42,7 +41,9 @@ def test_failures_are_grouped_the_largest_group_first_and_in_it_what_compiles_fa
         passed("fine"),
         failed("other", "a crash", "crash"),
     ]
-    found = [(one.stage, one.signature, [record.target for record in one.records]) for one in failure_groups(records)]
+    found = [
+        (one.stage, one.signature, [record.target for record in one.records]) for one in FailureGroup.among(records)
+    ]
     assert found == [
         ("run", "lost", ["fast", "slow", "reused", "unknown"]),
         ("compare", "values differ", ["alone"]),
@@ -77,7 +78,7 @@ def test_outcomes_are_counted_by_config() -> None:
     ],
 )
 def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetRecord, text: str) -> None:
-    assert str(state_of(record)) == text
+    assert str(State.of(record)) == text
 
 
 def test_chance_is_no_difference_to_a_look_back() -> None:

@@ -17,9 +17,9 @@ from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, ne
 from retarget.results.history import pack, timelines, unpack
 from retarget.results.measurements import totals
 from retarget.results.merge import check_agreement
-from retarget.results.overview import Change, State, change_of, state_of
+from retarget.results.overview import Change, State, change_of
 from retarget.results.plan import Leg, Plan, digest_of_ids
-from retarget.results.record import GOOD, CaseRecord, Outcome, Result, TargetRecord, TimesRecord
+from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord, TimesRecord
 from retarget_bringup.ladder.states import rung_of
 from retarget_ci.summary import markdown
 from retarget_ci.verify_results import verify_results
@@ -67,8 +67,8 @@ def in_history(record: TargetRecord) -> bool:
 
 
 PASSES: dict[str, Callable[[TargetRecord], bool]] = {
-    "state": lambda record: state_of(record).is_good,
-    "diff": lambda record: change_of(state_of(WHOLE), state_of(record)) is None,
+    "state": lambda record: State.of(record).is_good,
+    "diff": lambda record: change_of(State.of(WHOLE), State.of(record)) is None,
     "history": in_history,
     "verify": lambda record: not verify_results(PLAN, [session(record)]).problems,
     "summary": lambda record: "| passed | 1 |" in markdown({ID: record}),
@@ -82,7 +82,7 @@ PASSES: dict[str, Callable[[TargetRecord], bool]] = {
 
 
 @pytest.mark.parametrize("reader", PASSES)
-@pytest.mark.parametrize("outcome", sorted(GOOD))
+@pytest.mark.parametrize("outcome", sorted(one for one in Outcome if one.is_good))
 def test_what_is_a_pass_as_a_whole_is_none_in_part(reader: str, outcome: Outcome) -> None:
     if outcome is Outcome.PASSED:
         assert PASSES[reader](WHOLE)
@@ -101,7 +101,7 @@ def test_a_good_outcome_has_one_of_each_case_on_disk_too(
     cases = [CaseRecord(name=f"c{at}", outcome=of, excused=by_rule) for at, (of, by_rule) in enumerate(outcomes)]
     record = replace(WHOLE, outcome=outcome, result=result, cases=tuple(cases))
     is_whole = result is Result.FAILED or all(of is not Outcome.NOT_RUN or by_rule for of, by_rule in outcomes)
-    assert record.outcome is (outcome if is_whole or outcome not in GOOD else Outcome.PARTIAL)
+    assert record.outcome is (outcome if is_whole or not outcome.is_good else Outcome.PARTIAL)
     assert convert(to_builtins(record), TargetRecord) == record
     older = json.encode(record).replace(b'"partial"', b'"passed"')
     assert json.decode(older, type=TargetRecord).outcome is not Outcome.PASSED or is_whole
@@ -128,8 +128,8 @@ def test_results_that_do_not_say_why_a_case_did_not_run_are_what_they_said(tmp_p
 
 def test_a_part_is_not_mended_and_contradicts_no_whole() -> None:
     failed = replace(WHOLE, outcome=Outcome.FAILED, result=Result.FAILED)
-    assert change_of(state_of(failed), state_of(PARTIAL)) is Change.STOPPED
-    assert state_of(PARTIAL) == State(Outcome.PARTIAL, "", "no outcome of two")
+    assert change_of(State.of(failed), State.of(PARTIAL)) is Change.STOPPED
+    assert State.of(PARTIAL) == State(Outcome.PARTIAL, "", "no outcome of two")
     check_agreement([session(failed), session(PARTIAL, 2.0)])
 
 

@@ -26,7 +26,7 @@ from retarget.results.files import (
     results_of,
 )
 from retarget.results.history import HistoryRun
-from retarget.results.plan import Leg, Plan, digest_of_ids, read_plan
+from retarget.results.plan import Leg, Plan, digest_of_ids
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from sample_results import failed, passed, session
@@ -159,7 +159,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     leg = Leg(name="build-0", kind="build", runner="linux", ids=ids, digest=digest_of_ids(reversed(ids)))
     plan = Plan(event="pr", paths=("suites",), legs=(leg,))
     (tmp_path / "plan.json").write_bytes(plan.text)
-    found = read_plan(tmp_path / "plan.json")
+    found = Plan.read(tmp_path / "plan.json")
     assert found == plan
     assert found.digest == plan.digest
     assert found.leg("build-0") == leg
@@ -200,7 +200,7 @@ def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(RetargetError) as caught:
-        read_plan(path)
+        Plan.read(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: expected a plan, found other content: ")
     assert message.endswith("; write it again with `retarget ci plan`")
@@ -213,13 +213,13 @@ def test_a_plan_that_was_changed_after_it_was_written_is_an_error(tmp_path: Path
     path.write_bytes(Plan(event="pr", paths=("suites",), legs=(leg,)).text)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(RetargetError, match="found a plan that was changed after it was written"):
-        read_plan(path)
+        Plan.read(path)
 
 
 def test_a_plan_that_is_no_regular_file_is_an_error_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "plan.json")
     with pytest.raises(RetargetError, match=r"cannot read the plan .*: found a named pipe; write it again"):
-        read_plan(tmp_path / "plan.json")
+        Plan.read(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"type": "start"'])
@@ -232,7 +232,7 @@ def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> No
 def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
     leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
     (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(), legs=(leg,)).text)
-    (found,) = read_plan(tmp_path / "plan.json").legs
+    (found,) = Plan.read(tmp_path / "plan.json").legs
     assert found.seconds == 0
 
 

@@ -15,6 +15,7 @@ from retarget.model import Host, Module, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Stage
 from retarget.session import commands as module
 from retarget.session.commands import Commands, shell_program
+from retarget.session.limits import Timeouts
 
 FOLDER = Path("/p")
 COMPILED = replace(
@@ -84,7 +85,9 @@ def test_a_compile_is_one_line() -> None:
 
 @pytest.mark.parametrize(("timeout", "seconds"), [(None, "1.5"), (90.0, "90")])
 def test_a_compile_that_was_late_is_ended_by_the_clock_and_tried_as_before(timeout: float | None, seconds: str) -> None:
-    made = commands(timeouts=(1.5, 2.5), toolchains={"own": Path("/t"), "none": None}, extensions=("e", "f"))
+    made = commands(
+        timeouts=Timeouts(compile=1.5, run=2.5), toolchains={"own": Path("/t"), "none": None}, extensions=("e", "f")
+    )
     assert made.compile(replace(COMPILED, timeout=timeout), late=True) == [
         f"timeout {seconds} {COMPILE}",
         f"RETARGET_EXTENSIONS=e:f {AGAIN}a_c --compile-timeout={seconds} --retarget-toolchain=own=/t "
@@ -154,7 +157,7 @@ def test_what_judges_an_artifact_reads_what_the_compiler_wrote() -> None:
     ],
 )
 def test_a_run_has_a_line_for_each_failed_case(given: dict[str, Any], lines: list[str]) -> None:
-    assert commands(timeouts=(1.5, 2.5)).run(TARGET, ARTIFACT, **given) == lines
+    assert commands(timeouts=Timeouts(compile=1.5, run=2.5)).run(TARGET, ARTIFACT, **given) == lines
 
 
 def test_where_nothing_is_compiled_the_artifact_that_is_there_runs() -> None:

@@ -94,7 +94,7 @@ def test_a_config_of_unknown_devices_has_as_many_as_it_names(devices: tuple[str,
 def test_the_profile_answers_for_devices_of_which_nothing_is_reported(
     monkeypatch: pytest.MonkeyPatch, devices: tuple[DeviceInfo, ...], memory: str
 ) -> None:
-    monkeypatch.setattr(requirements, "find_profile", lambda _: profile(memory=4 * GIB))
+    monkeypatch.setattr(Profile, "find", lambda _: profile(memory=4 * GIB))
     ((_, found),) = opened(*devices).answers(target("memory >= 9 GiB", profile="gpu"))
     assert found.reason.endswith(f"has memory = {memory}")
 
@@ -106,7 +106,7 @@ def test_a_device_that_differs_from_its_profile_is_noted_once(monkeypatch: pytes
         found.append(name)
         return profile(memory=4 * GIB)
 
-    monkeypatch.setattr(requirements, "find_profile", find)
+    monkeypatch.setattr(Profile, "find", find)
     devices = opened(device(memory=8 * GIB))
     with_profile = target(profile="gpu").runtime
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_a_profile_that_cannot_be_used_is_named_with_its_place(
         msg = f"no profile {name}"
         raise RetargetError(msg)
 
-    monkeypatch.setattr(requirements, "find_profile", find)
+    monkeypatch.setattr(Profile, "find", find)
     monkeypatch.setattr(requirements, "profile_mismatch", lambda *_: "another driver")
     with pytest.raises(RetargetError) as caught:
         opened(device()).of(target(profile="gpu").runtime)

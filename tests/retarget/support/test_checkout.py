@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from retarget.support.checkout import commits_of, content_at, incomplete, revision, short_revision
+from retarget.support.checkout import Checkout, short_revision
 
 Git = Callable[..., None]
 
@@ -34,45 +34,47 @@ def sources() -> list[Path]:
 
 @pytest.mark.usefixtures("git")
 def test_a_folder_is_complete_if_git_tracks_all_modules_and_all_it_tracks_is_there() -> None:
-    assert incomplete(Path.cwd() / "suites", sources()) == ""
+    assert Checkout(Path.cwd() / "suites").incomplete(sources()) == ""
 
 
 @pytest.mark.usefixtures("git")
 def test_a_tracked_file_that_is_not_there_is_named() -> None:
     Path("suites/deep/b.mlir").unlink()
     expected = "1 tracked file is not checked out, such as suites/deep/b.mlir"
-    assert incomplete(Path.cwd() / "suites", sources()) == expected
+    assert Checkout(Path.cwd() / "suites").incomplete(sources()) == expected
     Path("suites/a.mlir").unlink()
-    assert incomplete(Path.cwd() / "suites", ()).startswith(
-        "2 tracked files are not checked out, such as suites/a.mlir"
+    assert (
+        Checkout(Path.cwd() / "suites")
+        .incomplete(())
+        .startswith("2 tracked files are not checked out, such as suites/a.mlir")
     )
 
 
 def test_a_removed_file_does_not_belong_there_any_more(git: Git) -> None:
     git("rm", "--quiet", "-f", "suites/deep/b.mlir")
-    assert incomplete(Path.cwd() / "suites", sources()) == ""
+    assert Checkout(Path.cwd() / "suites").incomplete(sources()) == ""
 
 
 def test_a_submodule_is_there_once_its_folder_has_something(git: Git) -> None:
     git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},suites/sub")
     Path("suites/sub").mkdir()
-    assert "not checked out, such as suites/sub" in incomplete(Path.cwd() / "suites", sources())
+    assert "not checked out, such as suites/sub" in Checkout(Path.cwd() / "suites").incomplete(sources())
     Path("suites/sub/file").touch()
-    assert incomplete(Path.cwd() / "suites", sources()) == ""
+    assert Checkout(Path.cwd() / "suites").incomplete(sources()) == ""
 
 
 def test_a_sparse_checkout_is_not_complete(git: Git) -> None:
     git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-m", "all")
     git("sparse-checkout", "set", "--no-cone", "/suites/a.mlir")
     assert [source.name for source in sources()] == ["a.mlir"]
-    assert "not checked out, such as suites/deep/b.mlir" in incomplete(Path.cwd() / "suites", sources())
+    assert "not checked out, such as suites/deep/b.mlir" in Checkout(Path.cwd() / "suites").incomplete(sources())
 
 
 @pytest.mark.usefixtures("git")
 def test_modules_that_git_does_not_track_come_from_elsewhere_and_others_may_be_missing() -> None:
     Path("suites/new.mlir").write_text("")
     expected = "git does not track all modules, such as suites/new.mlir"
-    assert incomplete(Path.cwd() / "suites", sources()) == expected
+    assert Checkout(Path.cwd() / "suites").incomplete(sources()) == expected
 
 
 @pytest.mark.parametrize("has_git", [True, False])
@@ -82,7 +84,7 @@ def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
     if not has_git:
         monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "suites").mkdir()
-    assert incomplete(tmp_path / "suites", ()) == "git does not know which files belong to suites"
+    assert Checkout(tmp_path / "suites").incomplete(()) == "git does not know which files belong to suites"
 
 
 @pytest.mark.parametrize(
@@ -101,24 +103,29 @@ def test_a_revision_is_shown_with_twelve_digits_and_its_plus(revision: str, text
 
 def test_the_commits_of_a_file_and_what_it_held(git: Git) -> None:
     file = Path.cwd() / "suites/a.mlir"
+    suites = Checkout(file.parent)
     identity = ("-c", "user.name=a", "-c", "user.email=a@b")
-    assert (revision(Path.cwd()), commits_of(file, 2), content_at(file, "HEAD")) == ("", (), None)
+    assert (Checkout(Path.cwd()).revision, suites.commits("a.mlir", 2), suites.content("a.mlir", "HEAD")) == (
+        "",
+        (),
+        None,
+    )
     for text in ("one", "two", "three"):
         file.write_text(text)
         git("add", ".")
         git(*identity, "commit", "-m", f"{text}: more\n\nnot this")
-    assert [one.subject for one in commits_of(file, 2)] == ["three: more", "two: more"]
-    newest, before = commits_of(file, 2)
+    assert [one.subject for one in suites.commits("a.mlir", 2)] == ["three: more", "two: more"]
+    newest, before = suites.commits("a.mlir", 2)
     assert (len(newest.revision), len(newest.date), newest.date[4::3]) == (40, 10, "--")
-    assert revision(Path.cwd()) == newest.revision
-    assert (content_at(file, before.revision), content_at(file, "HEAD")) == ("two", "three")
-    assert content_at(file.with_name("none"), "HEAD") is None
-    assert commits_of(file.parent / "deep/b.mlir", 9)[0].subject == "one: more"
+    assert Checkout(Path.cwd()).revision == newest.revision
+    assert (suites.content("a.mlir", before.revision), suites.content("a.mlir", "HEAD")) == ("two", "three")
+    assert suites.content("none", "HEAD") is None
+    assert Checkout(file.parent / "deep").commits("b.mlir", 9)[0].subject == "one: more"
     file.write_text("four")
-    assert revision(Path.cwd()) == f"{newest.revision}+"
+    assert Checkout(Path.cwd()).revision == f"{newest.revision}+"
 
 
 def test_where_git_cannot_be_run_nothing_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
-    assert revision(tmp_path) == ""
-    assert incomplete(tmp_path, ()).startswith("git does not know which files belong to ")
+    assert Checkout(tmp_path).revision == ""
+    assert Checkout(tmp_path).incomplete(()).startswith("git does not know which files belong to ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
-from retarget.results import SessionResults, TargetRecord, new_session, read_plan
+from retarget.results import Plan, SessionResults, TargetRecord, new_session
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord
 from retarget.session import Engine
@@ -50,7 +50,7 @@ def test_durations_are_those_of_the_events_history_which_need_not_be_there_yet(
 
     def predicted() -> list[float]:
         assert main(["ci", "plan", "--event", "pr", "-o", "plan.json"]) == 0
-        return [leg.seconds for leg in read_plan(Path("plan.json")).legs]
+        return [leg.seconds for leg in Plan.read(Path("plan.json")).legs]
 
     assert predicted() == [2.0, 0.5]
     took = TargetRecord(nodeid="suites/suite.toml::s::m_vmvx", compile=CompileRecord(key="k", seconds=7.0))
@@ -82,7 +82,7 @@ def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_fo
         "written to plan.json\n",
         "",
     )
-    plan = read_plan(project / "plan.json")
+    plan = Plan.read(project / "plan.json")
     assert [leg.ids for leg in plan.legs] == [("suites/suite.toml::s::m_vmvx",), ("suites/suite.toml::s::m_vmvx_cpu",)]
     monkeypatch.chdir(project / "suites")
     assert main(["ci", "plan", "--event", "pr", "--format", "json"]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from retarget.cli import main
-from retarget.results import Plan, read_plan
+from retarget.results import Plan
 from retarget.support import RetargetError
 from retarget_ci.planning import fingerprints
 from retarget_ci.planning.fingerprints import Fingerprints, _paths_at, changes_since
@@ -71,7 +71,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _plan(*arguments: str) -> Plan:
     assert main(["ci", "plan", "--event", "pr", *arguments, "-o", "plan.json"]) == 0
-    return read_plan(Path("plan.json"))
+    return Plan.read(Path("plan.json"))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
 from retarget.session import host_platform
 from retarget.support import RetargetError
-from retarget.worker import CompiledModule, CompileModule, Refusal, Refused
+from retarget.worker import CompiledModule, CompileModule, Refused
 from retarget.worker.messages import RunModule
 from retarget_cluster import executor as executors
 from retarget_cluster.executor import ClusterExecutor, _Turns
@@ -200,12 +200,7 @@ async def test_a_worker_that_could_not_be_asked_is_asked_again(
         (
             {},
             [Lost(worker="a"), Lost(worker="b")],
-            Refused(
-                refusal=Refusal.CRASHED,
-                summary="lost with its worker, 2 times (a, b)",
-                cause="lost with its worker, 2 times (a, b)",
-                host="a, b",
-            ),
+            Refused.crashed("lost with its worker, 2 times (a, b)", host="a, b"),
             ("worker a was lost; what it did is tried once more", "worker b was lost; what it did is tried once more"),
         ),
         (

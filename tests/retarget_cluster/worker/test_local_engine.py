@@ -73,14 +73,15 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     spawner = SimpleNamespace(
         kill=lambda: spawned.append("killed"), close=lambda: spawned.append("closed"), ended=spawned
     )
-    monkeypatch.setattr(
-        module, "load_extensions", lambda _: SimpleNamespace(compiler=lambda _: compiler, case_loaders={}, drivers={})
+    registry = SimpleNamespace(
+        compiler=lambda _: compiler,
+        case_loaders={},
+        drivers={},
+        worker_environment=lambda config: {"of": config.toolchain and str(config.toolchain.path)},
     )
+    monkeypatch.setattr(module, "load_extensions", lambda _: registry)
     monkeypatch.setattr(module, "Spawner", lambda: spawner)
     monkeypatch.setattr(module, "RunService", Service)
-    monkeypatch.setattr(
-        module, "worker_environment", lambda _, config: {"of": config.toolchain and str(config.toolchain.path)}
-    )
     made = LocalEngine(extensions=["e"], cores=2, toolchains={"own": Path("/here")})
     made._pool = Pool()  # type: ignore[assignment]
     return made

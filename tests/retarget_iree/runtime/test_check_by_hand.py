@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from iree_support import runtime_config
-from retarget.extension import run_case_plan
+from retarget.extension.cases import run_case_plan
 from retarget.model import Stage
 from retarget.worker.run_case import main
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from msgspec.structs import replace
-from retarget.extension import Device, DriverError, UnavailableError, run_case_plan
+from retarget.extension import Device, DriverError, UnavailableError
+from retarget.extension.cases import run_case_plan
 from retarget.model import DeviceInfo
 from retarget_iree.runtime.devices import describe_device, select_device
 from retarget_iree.runtime.drivers import DRIVERS, IreeDriver

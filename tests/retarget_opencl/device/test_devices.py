@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo
-from retarget.profiles import RequirementStatus, answer_requirement, parse_requirement, profile_of_device, value_error
+from retarget.profiles import Profile, RequirementStatus, parse_requirement, value_error
 from retarget.profiles.files import name_error
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile
@@ -252,8 +252,8 @@ def test_a_limit_that_is_set_is_what_a_device_has(
     monkeypatch.setenv("POCL_MEMORY_LIMIT", "1")
     small = report(GIB)
     assert dict(small.features)["memory"] == GIB
-    assert compile_profile(profile_of_device(small, "test")).max_allocation == GIB // 4
-    needed = answer_requirement(parse_requirement("memory >= 8 GiB"), (profile_of_device(small, "test"),))
+    assert compile_profile(Profile.of_device(small, "test")).max_allocation == GIB // 4
+    needed = parse_requirement("memory >= 8 GiB").answer((Profile.of_device(small, "test"),))
     assert (needed.status, needed.reason) == (RequirementStatus.UNMET, f"{small.name} has memory = 1 GiB")
     monkeypatch.setenv("POCL_MEMORY_LIMIT", "0")
     assert report(GIB) == report(MEMORY[2])

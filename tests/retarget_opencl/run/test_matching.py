@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
-from retarget.profiles import find_profile, shipped_profiles
+from retarget.profiles import Profile, shipped_profiles
 from retarget_opencl.artifact.file import Kernel, OpenClArtifact, Program
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile
@@ -40,7 +40,7 @@ def artifact_for(profile: DeviceProfile, features: set[str]) -> OpenClArtifact:
 def refusal(compiled_for: str, device: str) -> str:
     """Return what a device lacks, by the names of the capabilities."""
     profile = shipped(compiled_for)
-    unmet = unmet_needs(artifact_for(profile, features_of(profile)), find_profile(f"opencl-{device}"))
+    unmet = unmet_needs(artifact_for(profile, features_of(profile)), Profile.find(f"opencl-{device}"))
     return " ".join(re.sub(r"^opencl\.", "", line.split(" ")[0]) for line in unmet)
 
 
@@ -91,12 +91,12 @@ def test_a_refusal_names_each_capability_that_the_device_lacks(compiled_for: str
 
 def test_what_kernels_do_not_use_is_not_needed() -> None:
     plain = artifact_for(shipped("cpu"), set())
-    assert unmet_needs(plain, find_profile("opencl-adreno")) == []
+    assert unmet_needs(plain, Profile.find("opencl-adreno")) == []
     assert not any("correctlyRounded" in need for need in plain.needs)
 
 
 def test_a_refusal_has_the_devices_value_and_what_it_does_not_report_it_does_not_have() -> None:
-    device = find_profile("opencl-intel-xe")
+    device = Profile.find("opencl-intel-xe")
     silent = replace(device, capabilities=tuple(one for one in device.capabilities if one.name != "opencl.fp64"))
     artifact = artifact_for(shipped("amd-gfx942"), {"fp64", "shuffle"})
     assert unmet_needs(artifact, device) == [

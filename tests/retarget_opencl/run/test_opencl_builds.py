@@ -13,7 +13,7 @@ from opencl_support import find_or_skip, skip_on_oclgrind
 from retarget.extension import DriverError
 from retarget.profiles import Profile
 from retarget.session import Store
-from retarget.worker import kept_folder, read_kept, write_kept
+from retarget.worker import KeptFiles
 from retarget.worker.artifact import is_damaged
 from retarget_opencl.artifact.file import KernelSource, joined
 from retarget_opencl.device.devices import FoundDevice, profile_of
@@ -83,7 +83,7 @@ def test_where_one_kernel_changes_one_is_built_and_the_others_stay_in_their_bina
 @pytest.mark.parametrize("content", [b"damaged", b""])
 def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: bytes) -> None:
     start().build([kernel("one")])
-    files = [path for path in kept_folder(tmp_path).rglob("*") if path.is_file()]
+    files = [path for path in KeptFiles(tmp_path).folder.rglob("*") if path.is_file()]
     assert len(files) == 2
     for path in files:
         path.write_bytes(content)
@@ -98,11 +98,11 @@ def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: by
 def test_what_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Path, content_of_another: bytes) -> None:
     builds = start()
     builds.build([kernel("one")])
-    folder = kept_folder(tmp_path)
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
-        content = read_kept(folder, path.name)
+    files = KeptFiles(tmp_path)
+    for path in [path for path in files.folder.rglob("*") if path.is_file()]:
+        content = files.read(path.name)
         if content is not None and len(content) != 64:
-            write_kept(folder, path.name, content_of_another)
+            files.write(path.name, content_of_another)
     again = start()
     again.build([kernel("one")])
     assert again.compiled == [["one"]]
@@ -111,9 +111,8 @@ def test_what_the_driver_does_not_take_is_built_again(start: Start, tmp_path: Pa
 @pytest.mark.parametrize("start", ["text"], indirect=True)
 def test_what_is_kept_for_pocl_is_the_text(start: Start, tmp_path: Path) -> None:
     start().build([kernel("one"), kernel("two")])
-    contents = [
-        read_kept(kept_folder(tmp_path), path.name) for path in kept_folder(tmp_path).rglob("*") if path.is_file()
-    ]
+    files = KeptFiles(tmp_path)
+    contents = [files.read(path.name) for path in files.folder.rglob("*") if path.is_file()]
     assert joined([kernel("one"), kernel("two")]).encode() in contents
 
 

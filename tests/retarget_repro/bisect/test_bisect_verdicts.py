@@ -17,7 +17,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Driver, UnavailableError
-from retarget.model import CompilerConfig, Failure, RunTarget, Stage, Suite, observe_all
+from retarget.model import CompilerConfig, Failure, RunTarget, Stage, Suite
 from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro import bisect
@@ -35,7 +35,7 @@ def attempted(word: str) -> Attempt:
     """Return what a word stands for: `passes`, `no-op`, `gone`, else why it cannot be tried."""
     failure = {"no-op": NO_OP, "gone": GONE}.get(word)
     if failure is not None:
-        return Attempt(failure=failure, observation=observe_all(failure, ()), builds=(word,), seconds=1.23456)
+        return Attempt(failure=failure, observation=failure.observed_in(()), builds=(word,), seconds=1.23456)
     return Attempt(builds=(word,)) if word == "passes" else Attempt(unavailable=word)
 
 

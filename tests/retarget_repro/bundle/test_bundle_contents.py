@@ -26,7 +26,6 @@ from retarget.model import (
     Suite,
     Target,
     Toolchain,
-    observe,
 )
 from retarget.session import load_extensions
 from retarget.support import RetargetError
@@ -78,7 +77,7 @@ class Bench:
             compiled=CompileOutcome(key="k", seconds=1.0, reused=False, artifact=artifact, build="comp 1"),
             ran=RunOutcome(devices=(DEVICE, DEVICE)) if runs else None,
             failure=GONE,
-            way=observe(GONE),
+            way=GONE.observation,
             cases=("f", "g"),
         )
 
@@ -217,7 +216,7 @@ def test_a_step_has_the_environment_limits_and_facts_of_its_config(bench: Bench)
     step = bench.step(target, without_env=["A"])
     assert (step.compiler, step.source, step.env, step.timeout, step.facts) == ("iree", "m.mlir", {"B": "2"}, 3.0, ())
     step = bench.step(toolchain="retarget")
-    assert (step.env, step.timeout, step.facts) == ({}, write.COMPILE_TIMEOUT, (("a", "fact"),))
+    assert (step.env, step.timeout, step.facts) == ({}, write.TIMEOUTS.compile, (("a", "fact"),))
 
 
 def test_a_module_of_checks_is_rewritten_to_return_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,9 +25,8 @@ from retarget.model import (
     Stage,
     Suite,
     Target,
-    observe_all,
 )
-from retarget.session import COMPILE_TIMEOUT
+from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
 from retarget_repro import reduce
 from retarget_repro.attempt import Attempt, Chosen
@@ -38,7 +37,7 @@ GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
 
 
 def failing(failure: Failure = BAD, *cases: CaseOutcome, **fields: Any) -> Attempt:
-    return Attempt(failure=failure, observation=observe_all(failure, cases), cases=cases, **fields)
+    return Attempt(failure=failure, observation=failure.observed_in(cases), cases=cases, **fields)
 
 
 class Plain(Compiler):
@@ -93,7 +92,9 @@ class Bench:
         self.left = " ".join
         self.compiler: Any = Words()
         self.registry: Any = SimpleNamespace(
-            compilers={"iree": self.compiler}, module_generator=lambda kind: "it" if kind == "generated" else None
+            worker_environment=lambda _: (("TOOLS", "x"),),
+            compilers={"iree": self.compiler},
+            module_generator=lambda kind: "it" if kind == "generated" else None,
         )
 
     def engine(self, **given: Any) -> Any:
@@ -125,7 +126,6 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(reduce, "Engine", made.engine)
     monkeypatch.setattr(reduce, "attempt", made.attempt)
     monkeypatch.setattr(reduce, "_reduce_by_tool", made.tool)
-    monkeypatch.setattr(reduce, "worker_environment", lambda *_: (("TOOLS", "x"),))
     monkeypatch.setattr(reduce, "time", SimpleNamespace(monotonic=lambda: made.now))
     monkeypatch.setattr(reduce, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": shrink}))
     return made
@@ -366,7 +366,7 @@ def test_of_values_that_differ_it_says_that_the_expected_ones_may_not_belong_to_
 
 
 @pytest.mark.parametrize(
-    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, COMPILE_TIMEOUT)]
+    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, TIMEOUTS.compile)]
 )
 def test_a_candidate_may_take_five_times_as_long_as_the_failure(
     stage: str, took: float, limit: float, bench: Bench, tmp_path: Path
@@ -374,7 +374,7 @@ def test_a_candidate_may_take_five_times_as_long_as_the_failure(
     found = replace(failing(), observation=Observation(stage=stage, signature="bad"), seconds=took)
     reduced(bench, tmp_path, "bad worse", found)
     (given,) = bench.engines
-    assert (given["compile_timeout"], given["run_timeout"], given["compiles"]) == (limit, limit, 1)
+    assert (given["timeouts"].compile, given["timeouts"].run, given["compiles"]) == (limit, limit, 1)
     assert (given["cache"], given["registry"]) == (tmp_path / "out" / "cache", bench.registry)
 
 

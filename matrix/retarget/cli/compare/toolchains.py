@@ -27,7 +27,6 @@ from retarget.results.record import Outcome
 from retarget.session.cache.folder import cache_of_command
 from retarget.session.engine import Engine
 from retarget.session.references import ReferenceRuns
-from retarget.session.toolchains import with_toolchain
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, listed, strip_colour
@@ -151,7 +150,7 @@ class _Side(Struct, kw_only=True):
 
     def own(self, target: _TargetT) -> _TargetT:
         """Return a target as this toolchain compiles and runs it."""
-        return with_toolchain(self.engine.registry, target, self.toolchain)
+        return self.engine.registry.with_toolchain(target, self.toolchain)
 
     def submit(self, target: Target) -> None:
         """Queue the compile of a target."""

@@ -21,17 +21,16 @@ from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
     Difference,
+    FailureGroup,
     State,
     by_config,
     by_outcome,
     differences,
-    failure_groups,
     is_unexplained,
     is_worse,
-    state_of,
     worse_cases,
 )
-from retarget.results.record import BAD, INCOMPLETE, Outcome, TargetRecord
+from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
@@ -103,7 +102,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         _results(written) for written in (arguments.before, arguments.after)
     )
     before, after = (
-        {target: state_of(record) for target, record in records.items() if choose(record)} for records in (old, new)
+        {target: State.of(record) for target, record in records.items() if choose(record)} for records in (old, new)
     )
     if not (before or after):
         refuse_none(arguments.mark, (old | new).values())
@@ -249,7 +248,9 @@ def _show(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
-    bad = any(one.outcome in BAD | INCOMPLETE or is_unexplained(one, results) for one in results.values())
+    bad = any(
+        one.outcome.is_bad or one.outcome.is_incomplete or is_unexplained(one, results) for one in results.values()
+    )
     return 1 if bad or faulty_sessions(sessions) else 0
 
 
@@ -273,7 +274,7 @@ def _text(
         ]
         yield ""
         yield text_table(("compiler", "runtime", "targets", *map(str, outcomes)), rows)
-    groups = failure_groups(results.values())
+    groups = FailureGroup.among(results.values())
     if groups:
         yield ""
         yield "failures by signature, with the smallest module of each:"
@@ -287,13 +288,13 @@ def _text(
         yield f"{counted(len(lost), 'target')} blocked by what does not fail among these results, such as {first}"
     if listed:
         yield ""
-        yield from (f"{shown(record.nodeid)}: {shown(str(state_of(record)))}" for record in listed)
+        yield from (f"{shown(record.nodeid)}: {shown(str(State.of(record)))}" for record in listed)
     twice = sum(len(session.latest) for session in sessions) - len(results_of(sessions))
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
     came = {record.nodeid: session.start.session for session in sessions for record in session.records}
-    if old := [one for one in results.values() if one.outcome in BAD and one.session != came[one.nodeid]]:
+    if old := [one for one in results.values() if one.outcome.is_bad and one.session != came[one.nodeid]]:
         first = f"{shown(old[0].nodeid)}: no later session has it as expected on that device"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
@@ -329,7 +330,7 @@ def _content(
                 "count": len(group.records),
                 "targets": [record.nodeid for record in group.records],
             }
-            for group in failure_groups(results.values())
+            for group in FailureGroup.among(results.values())
         ],
         "sessions": [
             {
@@ -348,5 +349,5 @@ def _content(
         ],
     }
     if listed is not None:
-        content["listed"] = [{"target": record.nodeid} | asdict(state_of(record)) for record in listed]
+        content["listed"] = [{"target": record.nodeid} | asdict(State.of(record)) for record in listed]
     return content

@@ -13,17 +13,8 @@ from msgspec.structs import asdict
 
 from retarget.cli.results.command import add_paths, read_sessions
 from retarget.cli.support import add_action, text_table
-from retarget.model.metrics import Metric, quantity_text
-from retarget.results.history import (
-    History,
-    HistoryRun,
-    Timeline,
-    add_run,
-    changes_between,
-    read_history,
-    timeline_of,
-    timelines,
-)
+from retarget.model.metrics import Metric
+from retarget.results.history import History, HistoryRun, Timeline, add_run, changes_between, timelines
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change
 from retarget.support.checkout import short_revision
@@ -68,7 +59,7 @@ def _read(arguments: argparse.Namespace) -> History:
     if arguments.last < 0:
         msg = f"--last {arguments.last}: expected a number of runs, 0 for all"
         raise argparse.ArgumentError(None, msg)
-    return read_history(arguments.place, last=arguments.last)
+    return History.read(arguments.place, last=arguments.last)
 
 
 def _ended(history: History) -> int:
@@ -125,7 +116,7 @@ def _show(arguments: argparse.Namespace) -> int:
         near = did_you_mean(wanted, {one.rpartition("::")[2] for one in history.ids})
         msg = f"found no target {wanted!r} in the {counted(len(history.runs), 'run')} of {arguments.place}{near}"
         raise RetargetError(msg)
-    lines = [line for name in names if (line := timeline_of(history, name)) is not None]
+    lines = [line for name in names if (line := history.timeline(name)) is not None]
     if arguments.format == "json":
         print(json.dumps([_content(history, line) for line in lines], indent=1))
     else:
@@ -158,7 +149,7 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
     metrics = [metric for metric in Metric if any(line.id in run.get(metric, {}) for run in history.metrics)]
     for place, known in enumerate(history.metrics if metrics else ()):
         values = [(metric, known.get(metric, {}).get(line.id)) for metric in metrics]
-        rows[place] += tuple("-" if value is None else quantity_text(metric, value) for metric, value in values)
+        rows[place] += tuple("-" if value is None else metric.text(value) for metric, value in values)
     yield text_table(("run", "seconds", "state", *metrics), rows)
 
 

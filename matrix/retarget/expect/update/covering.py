@@ -24,10 +24,9 @@ from retarget.expect.update.edited_rules import (
     with_modules,
     without_modules,
 )
-from retarget.expect.verdict import Ruling, allows, is_expired, judge, observed_text
+from retarget.expect.verdict import Ruling, allows, is_expired, judge
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
-from retarget.model.outcomes import Observation
-from retarget.model.signatures import CRASH, TIMEOUT
+from retarget.model.outcomes import CRASH, TIMEOUT, Observation
 from retarget.support.errors import RetargetError
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
@@ -275,7 +274,7 @@ def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) 
 def _reason(seen: Observation, targets: Sequence[Target]) -> str:
     """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
     if seen.also:
-        text = "; ".join(observed_text(way) for way in seen.distinct_failures[:_SHOWN])
+        text = "; ".join(way.text for way in seen.distinct_failures[:_SHOWN])
         return f"its cases fail in different ways: {text}" + ("; …" if len(seen.distinct_failures) > _SHOWN else "")
     compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
     if compilers:

@@ -72,19 +72,6 @@ class StoreError(RetargetError):
     """The cache folder cannot be used: read-only, full, or no folder at all."""
 
 
-def default_max_bytes() -> int:
-    """Return RETARGET_CACHE_SIZE in bytes, or `DEFAULT_MAX_BYTES`. Raises `RetargetError` for one that is no size."""
-    written = os.environ.get("RETARGET_CACHE_SIZE")
-    if not written:
-        return DEFAULT_MAX_BYTES
-    size = _SIZE.fullmatch(written.strip())
-    if size is None:
-        expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
-        msg = f"found RETARGET_CACHE_SIZE={written!r}, {expected}"
-        raise RetargetError(msg)
-    return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
-
-
 class StoreInfo(Struct, frozen=True, kw_only=True):
     """Counts and sizes in bytes."""
 
@@ -118,7 +105,7 @@ class Store:
         are uploaded to it; resolutions hold on this machine, and stay here."""
         self.folder = folder
         self._remote = remote
-        self.max_bytes = default_max_bytes() if max_bytes is None else max_bytes
+        self.max_bytes = Store.default_max_bytes() if max_bytes is None else max_bytes
         self._root = folder / "v1"
         self._unmeasured = self.max_bytes
         self._small = 0
@@ -493,6 +480,19 @@ class Store:
                     "give one that can be written with --retarget-cache-dir or RETARGET_CACHE_DIR"
                 )
             raise StoreError(msg) from error
+
+    @staticmethod
+    def default_max_bytes() -> int:
+        """Return RETARGET_CACHE_SIZE in bytes, or `DEFAULT_MAX_BYTES`. Raises `RetargetError` for what is no size."""
+        written = os.environ.get("RETARGET_CACHE_SIZE")
+        if not written:
+            return DEFAULT_MAX_BYTES
+        size = _SIZE.fullmatch(written.strip())
+        if size is None:
+            expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
+            msg = f"found RETARGET_CACHE_SIZE={written!r}, {expected}"
+            raise RetargetError(msg)
+        return int(size[1]) << 10 * " KMGT".index(size[2] or " ")
 
 
 def _removed(one: StoredFile | ModuleSet) -> bool:

@@ -24,7 +24,6 @@ from retarget.session.cache.store import Store, StoreError
 from retarget.session.compile.pool import CompilePool
 from retarget.session.compile.resolution import NotBuiltError, Resolver
 from retarget.session.compile.steps import CompileSteps, key_of, with_fact
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
@@ -418,7 +417,7 @@ class BuildService:
     def _compile(
         self, target: CompileTarget, message: CompileModule, inputs: Inputs, timeout: float
     ) -> CompiledModule | Refused:
-        env = worker_environment(self._registry, target.compiler)
+        env = self._registry.worker_environment(target.compiler)
         if self._executor is not None:
             from retarget.session.executor import CompileJob  # needed with a cluster only
 
@@ -447,7 +446,7 @@ class BuildService:
 
     def _ask_fingerprint(self, config: CompilerConfig) -> str:
         compiler = self._registry.compiler(config.compiler)
-        env = worker_environment(self._registry, config)
+        env = self._registry.worker_environment(config)
         if not config.env:
             return compiler.fingerprint(config)
         timeout = self._default_timeout if config.timeout is None else config.timeout
@@ -455,7 +454,7 @@ class BuildService:
 
     def _ask_resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> ResolvedFlags:
         timeout = self._default_timeout if config.timeout is None else config.timeout
-        return self._pool.resolve(worker_environment(self._registry, config), config, flags, timeout=timeout)
+        return self._pool.resolve(self._registry.worker_environment(config), config, flags, timeout=timeout)
 
 
 def _title(target: CompileTarget) -> str:

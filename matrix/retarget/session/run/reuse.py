@@ -33,7 +33,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig,
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome
 from retarget.session.cache.key import InputDigests, digest_of, host_identity
 from retarget.session.cache.store import Store, StoreError
-from retarget.session.toolchains import describe_build, worker_environment
+from retarget.session.toolchains import describe_build
 from retarget.support.dependencies import CORE, Dependency, dependency_state, versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.support.files import LIMIT_VARIABLE, read_regular
@@ -94,7 +94,7 @@ class RunDependencies:
             build = describe_build(self._registry, self._extensions, runtime)
             variables = _variables(_VARIABLES)
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
-            path = {**os.environ, **dict(worker_environment(self._registry, runtime))}.get("PATH")
+            path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
             words = (*runtime.flags, *runtime.run_under, *programs)
             env = (*runtime.env, *variables)
@@ -208,7 +208,7 @@ class ReusableResults:
             return True
         if self._runs_remotely or any(sort == "unseen" for sort, *_ in dependencies):
             return False
-        env = {**os.environ, **dict(worker_environment(self._registry, target.runtime))}
+        env = {**os.environ, **dict(self._registry.worker_environment(target.runtime))}
         *recorded, session = dependencies
         now = [(sort, name, dependency_state(sort, name, env)) for sort, name, _ in recorded]
         return now == recorded and session == self._session(target)

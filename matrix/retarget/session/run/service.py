@@ -23,7 +23,7 @@ from retarget.model import RuntimeConfig, Target
 from retarget.model.driver_checks import CheckState, DriverCheck, DriverCheckOutcome, DriverReport
 from retarget.model.outcomes import DeviceInfo, Failure, OutputComparison, Rung, RunOutcome, Stage
 from retarget.session import limits
-from retarget.session.limits import CHECK_TIMEOUT
+from retarget.session.limits import TIMEOUTS
 from retarget.session.refusals import device_infos, refusal_error, refusal_failure
 from retarget.session.run.device_worker import DeviceWorker
 from retarget.session.run.lease import (
@@ -36,7 +36,6 @@ from retarget.session.run.lease import (
     default_lease_folder,
 )
 from retarget.session.run.sick_devices import HealthyRuns
-from retarget.session.toolchains import worker_environment
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import cut_stacks
 from retarget.worker.messages import (
@@ -84,7 +83,7 @@ class RunService:
         *,
         extensions: Sequence[str],
         default_timeout: float,
-        open_timeout: float = limits.OPEN_TIMEOUT,
+        open_timeout: float = limits.TIMEOUTS.open,
         lease_folder: Path | None = None,
         holder: Holder | None = None,
         environment: Callable[[RuntimeConfig], tuple[tuple[str, str], ...]] = attrgetter("env"),
@@ -357,7 +356,7 @@ def check_drivers(
     registry: Registry,
     extensions: Sequence[str] = (),
     globs: Sequence[str] = (),
-    timeout: float = CHECK_TIMEOUT,
+    timeout: float = TIMEOUTS.check,
     done: Callable[[DriverCheckOutcome], None] | None = None,
     ended: Callable[[DriverReport], None] | None = None,
     note: Callable[[str], None] | None = None,
@@ -368,7 +367,7 @@ def check_drivers(
     `done` are those of `selected_checks` and `check_driver`; `ended` gets each report as it comes, `note` a line on
     each wait for a device that another session uses. Raises `RetargetError` for a glob that fits no check.
     """
-    environment = partial(worker_environment, registry)
+    environment = registry.worker_environment
     on_wait = None if note is None else WaitNotes(note)
     reports = []
     with RunService(extensions=extensions, default_timeout=timeout, environment=environment) as service:
@@ -397,7 +396,7 @@ def check_driver(
     config: RuntimeConfig,
     checks: Sequence[DriverCheck],
     *,
-    timeout: float = CHECK_TIMEOUT,
+    timeout: float = TIMEOUTS.check,
     done: Callable[[DriverCheckOutcome], None] | None = None,
     on_wait: OnLeaseWait | None = None,
 ) -> DriverReport:

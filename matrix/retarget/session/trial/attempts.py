@@ -13,20 +13,10 @@ from typing import NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.verdict import (
-    Ruling,
-    TargetRules,
-    TargetVerdict,
-    Verdict,
-    excuse_text,
-    is_expired,
-    judge_target,
-    observed_text,
-)
+from retarget.expect.verdict import Ruling, TargetRules, TargetVerdict, Verdict, is_expired, judge_target
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
-from retarget.model.signatures import observe
 from retarget.results.record import CaseRecord, Outcome, TimesRecord
 from retarget.session.trial.failures import AsExpected, StageFailedError
 from retarget.support.errors import RetargetError
@@ -128,7 +118,7 @@ def _named(cases: Sequence[str]) -> str:
 
 def _excuse(verdict: TargetVerdict, tried: Attempts) -> str:
     """Why a target's failures are excused; and of how many cases, where not all failed."""
-    why = "; ".join(dict.fromkeys(excuse_text(rule) for rule in verdict.rules))
+    why = "; ".join(dict.fromkeys(rule.excuse for rule in verdict.rules))
     total, failed = len(tried.names or tried.cases), len(verdict.expected)
     if failed in {0, total}:
         return why
@@ -157,9 +147,9 @@ def _every_time(
     errors = (*before, last)
     first, _, rest = str(last).partition("\n")
     lines = [f"failed at each of {len(errors)} attempts: {first}", ""]
-    lines += [f"attempt {number}  {observed_text(error.observation)}" for number, error in enumerate(errors, 1)]
+    lines += [f"attempt {number}  {error.observation.text}" for number, error in enumerate(errors, 1)]
     rules = {one.rule.origin: one.rule for one in verdict.verdicts if one.ruling is Ruling.AGAIN and one.rule}
-    lines += [*(f"flaky by   {locations.location(rule.origin)}: {excuse_text(rule)}" for rule in rules.values()), rest]
+    lines += [*(f"flaky by   {locations.location(rule.origin)}: {rule.excuse}" for rule in rules.values()), rest]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -174,7 +164,7 @@ def case_records(
             rule = rules.of(name)
             is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule)
             why_not = "the run ended before it" if is_one_of(name, only) else "not selected by --retarget-case"
-            reason = excuse_text(rule) if rule is not None and is_excused else why_not
+            reason = rule.excuse if rule is not None and is_excused else why_not
             yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason, excused=is_excused)
         elif case.failure is None:
             one = verdict.of(name)
@@ -193,7 +183,7 @@ def case_records(
 
 
 def _failed(case: CaseOutcome, failure: Failure, verdict: TargetVerdict) -> CaseRecord:
-    one, seen = verdict.of(case.name), observe(failure)
+    one, seen = verdict.of(case.name), failure.observation
     is_expected = case.name in verdict.expected
     rule = one.rule if one is not None and is_expected else None
     line = f"{failure.stage}: {' '.join(strip_colour(failure.summary).split())}"
@@ -203,7 +193,7 @@ def _failed(case: CaseOutcome, failure: Failure, verdict: TargetVerdict) -> Case
         seconds=case.seconds,
         stage=seen.stage,
         signature=seen.signature,
-        reason=excuse_text(rule) if rule is not None else line,
+        reason=rule.excuse if rule is not None else line,
         no_verdict=failure.no_verdict,
         agree_with=case.agree_with,
         lacking=failure.lacking,

@@ -16,7 +16,6 @@ from typing import Any
 
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
-from retarget.model.signatures import observe_all
 from retarget.session.commands import BY_HAND, SHOWN_RUNS, Commands
 from retarget.support.errors import display_path
 from retarget.support.text import strip_colour
@@ -65,7 +64,7 @@ class StageFailedError(Exception):
     @property
     def observation(self) -> Observation:
         """How the target failed in all its cases, as rules describe it."""
-        return observe_all(self.failure, self.cases)
+        return self.failure.observed_in(self.cases)
 
 
 def headline(failure: Failure, where: str = "") -> str:
@@ -302,3 +301,18 @@ class Skip(End):
         self.hint = hint
         self.by = by
         self.elsewhere = elsewhere
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether somebody asked for it: a rule, or who gave the artifacts."""
+        return self.kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a device was lost that the target needs."""
+        return self.kind is SkipKind.LOST
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether another target failed."""
+        return self.kind is SkipKind.BLOCKED

@@ -12,11 +12,21 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec.structs import replace
 
-from retarget.expect.verdict import Ruling, TargetRules, excuse_text, is_expired, judge, judge_target, observed_text
+from retarget.expect.verdict import Ruling, TargetRules, is_expired, judge, judge_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
-from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, Failure, Observation, Rung, RunOutcome, Stage
-from retarget.model.signatures import CRASH, TIMEOUT, observe_all
+from retarget.model.outcomes import (
+    CRASH,
+    TIMEOUT,
+    Artifact,
+    CompileOutcome,
+    DeviceInfo,
+    Failure,
+    Observation,
+    Rung,
+    RunOutcome,
+    Stage,
+)
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
 from retarget.session.requirements import UnsuitableError
 from retarget.session.run.sick_devices import SickDeviceError
@@ -30,7 +40,8 @@ from retarget.session.trial.failures import (
     first_line,
     run_failed,
 )
-from retarget.session.trial.trial import Trial
+from retarget.session.trial.services import RulesInForce, TrialServices
+from retarget.session.trial.trial import SuiteContext, Trial
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
@@ -151,11 +162,11 @@ class RunTrial(Trial):
         failure, failed = recording.failure, recording.failed
         if failed is None or failure is None or failure.no_verdict:
             return ""
-        seen = observe_all(failure, recording.cases)
+        seen = failure.observed_in(recording.cases)
         rules = self._rules_of(failed)
         is_written = self.services.settings.update_expectations and not any(is_expired(rule) for rule in rules.all)
         if is_written and self._reporter(recording):  # as the new rule will
-            return f"{failed.name} is expected to fail: {observed_text(seen)}"
+            return f"{failed.name} is expected to fail: {seen.text}"
         verdict = judge_target(rules, failure, recording.cases)
         if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
             return _excused_by(failed, verdict.rules[0])
@@ -263,7 +274,7 @@ class RunTrial(Trial):
 def _excused_by(failed: Target, rule: Expectation) -> str:
     """Why a target is excused for which another one, which `rule` is in force for, has failed."""
     what = "failed, which is intermittent" if rule.outcome == "intermittent" else "is expected to fail"
-    return f"{failed.name} {what}: {excuse_text(rule)}"
+    return f"{failed.name} {what}: {rule.excuse}"
 
 
 class CompileTrial(Trial):
@@ -311,3 +322,11 @@ class CompileTrial(Trial):
                 expected=expected,
             ),
         )
+
+
+def trial_of(
+    target: Target, *, suite: SuiteContext, services: TrialServices, position: int, rules: RulesInForce
+) -> Trial:
+    """Return a trial of a target. `position` is that of the target in its suite, `rules` are those in force for it."""
+    of = RunTrial if isinstance(target, RunTarget) else CompileTrial
+    return of(target=target, suite=suite, services=services, position=position, rules=rules)

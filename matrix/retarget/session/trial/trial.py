@@ -1,13 +1,9 @@
-"""The common part of the trials of compile targets and run targets: the steps, the rules, the record.
-
-The record before anything is tried: the session, and what is declared of a target.
-"""
+"""The common part of the trials of compile targets and run targets: the steps, the rules, the record."""
 
 from __future__ import annotations
 
-import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -15,23 +11,16 @@ from typing import Any, NoReturn, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from retarget import __version__
-from retarget.expect.verdict import Ruling, TargetRules, excuse_text, judge_target
+from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.extension import UnavailableError
-from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, RunOutcome, Stage, first_failure
-from retarget.results.files import SessionStart, new_session
-from retarget.results.plan import digest_of_ids
-from retarget.results.record import BAD, CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
 from retarget.session.trial.attempts import Attempts, UnexpectedPassError, attempts, case_records
 from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError, compile_failed, failure_fields
 from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
-from retarget.support.checkout import revision
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import marks_of
-from retarget.worker.process import available_cores
 
 _OUTCOMES = {SkipKind.BLOCKED: Outcome.BLOCKED, SkipKind.LOST: Outcome.NOT_RUN}
 _UNAVAILABLE = frozenset({SkipKind.UNAVAILABLE, SkipKind.UNSUITABLE, SkipKind.LOST})
@@ -99,7 +88,7 @@ class Trial:
 
     def _skip_by_rule(self) -> None:
         if (rule := self.in_force.skipping) is not None:
-            raise Skip(SkipKind.RULE, excuse_text(rule))
+            raise Skip(SkipKind.RULE, rule.excuse)
 
     def resolve_rules(self) -> None:
         """Find which rules are in force on the target's devices. Skips the target if one says so."""
@@ -143,7 +132,7 @@ class Trial:
     def record(self) -> TargetRecord:
         """The target's record so far."""
         if self._record is None:
-            self._record = declared_record(
+            self._record = TargetRecord.declared(
                 self.target,
                 self.services.registry,
                 nodeid=self.nodeid,
@@ -193,9 +182,7 @@ class Trial:
 
     def record_chance(self, rule: Expectation | None) -> None:
         """Record that the target's result, or that of its compile target, is chance."""
-        self.update_record(
-            outcome=Outcome.INTERMITTENT, reason=excuse_text(rule) if rule is not None else self.record.chance
-        )
+        self.update_record(outcome=Outcome.INTERMITTENT, reason=rule.excuse if rule is not None else self.record.chance)
 
     # ------------------------------------------------------------ compile
 
@@ -288,7 +275,7 @@ class Trial:
             msg = f"no case matches --retarget-case {' or '.join(self.services.settings.cases)}"
             raise Skip(SkipKind.UNSELECTED, msg)
         rules = [rule for rule in (self.rules.of(name) for name in selected) if rule is not None]
-        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(excuse_text(rule) for rule in rules)))
+        raise Skip(SkipKind.RULE, "; ".join(dict.fromkeys(rule.excuse for rule in rules)))
 
     def attempted(self, run: RunOutcome, word: Callable[[Failure, Sequence[str]], StageFailedError]) -> Attempts:
         """The result of running, or checking, the target's cases. `word` words a failure and the expected cases."""
@@ -329,7 +316,7 @@ class Trial:
             return Outcome.PASSED, ""
         rule = self.rules.whole or self.in_force.compile_rule
         reason = f"{self.nodeid} passed at attempt {record.attempt}"
-        return Outcome.FLAKY, f"{reason} ({excuse_text(rule)})" if rule is not None else reason
+        return Outcome.FLAKY, f"{reason} ({rule.excuse})" if rule is not None else reason
 
     def finished(
         self,
@@ -359,7 +346,7 @@ class Trial:
             blocked_by=skip.by if skip is not None and kind is SkipKind.BLOCKED else "",
             excused=kind is SkipKind.RULE,
             unchanged=self.record.unchanged and outcome in {Outcome.PASSED, Outcome.XFAILED},
-            siblings=self._siblings() if outcome in BAD else (),
+            siblings=self._siblings() if outcome.is_bad else (),
             **(self.digests if with_digests else {}),
             started=self.record.started or started,
             ended=ended,
@@ -379,41 +366,3 @@ class Trial:
             for other in self.suite.run_targets(self.target.compile.module.name)
             if other.name != self.target.name
         )
-
-
-def session_start(ids: Iterable[str], folder: Path, arguments: Sequence[str], **known: str) -> SessionStart:
-    """Return a session that starts now, of the targets with these node ids, in the checkout that `folder` is in, and
-    what else is known of it: its leg and plan, where it was started."""
-    selected = dict.fromkeys(ids)
-    return new_session(
-        selected=len(selected),
-        digest=digest_of_ids(selected),
-        revision=revision(folder),
-        retarget=__version__,
-        python=platform.python_version(),
-        host=platform.node(),
-        platform=platform.platform(),
-        cores=available_cores(),
-        arguments=tuple(arguments),
-        **known,
-    )
-
-
-def declared_record(target: Target, registry: Registry, **known: Any) -> TargetRecord:
-    """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
-    compiled = target.compiled
-    runtime = target.runtime if isinstance(target, RunTarget) else None
-    module = compiled.module
-    return TargetRecord(
-        suite=compiled.suite,
-        target=target.name,
-        module=module.name,
-        module_file="" if module.entry else str(module.path),
-        compiler=compiled.compiler.name,
-        runtime=runtime.name if runtime is not None else "",
-        driver=runtime.driver if runtime is not None else "",
-        tags=target.tags,
-        marks=marks_of(target),
-        runs_external=runtime is not None and registry.gives_no_outputs(runtime),
-        **known,
-    )

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, run_case_plan
+from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan
+from retarget.extension.cases import run_case_plan
 from retarget.extension.registry import extensions_environment
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stage, first_failure

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.arrays.comparison import failing_checks, failing_results
+from retarget.arrays.comparison import mismatches_of
 from retarget.arrays.dtypes import bits_of, dtype_of, kind_of
 from retarget.extension import (
     Case,
@@ -36,11 +36,11 @@ from retarget.extension import (
     overrides,
 )
 from retarget.model import RuntimeConfig
-from retarget.model.element_types import parse_type
+from retarget.model.element_types import DeclaredType
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
-from retarget.profiles.files import profile_of_device
-from retarget.profiles.requirements import RequirementStatus, answer_requirement, parse_requirement
+from retarget.profiles.files import Profile
+from retarget.profiles.requirements import parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import map_artifact, read_artifact
@@ -182,9 +182,9 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
 
     An unreported capability is no reason for a skip: loading the artifact shows whether it has it.
     """
-    devices = [profile_of_device(info, info.runtime) for info in infos if needs]
-    answers = [(need, answer_requirement(parse_requirement(need), devices)) for need in needs]
-    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.status is RequirementStatus.UNMET]
+    devices = [Profile.of_device(info, info.runtime) for info in infos if needs]
+    answers = [(need, parse_requirement(need).answer(devices)) for need in needs]
+    unmet = [f"{need}, and {found.reason}" for need, found in answers if found.is_unmet]
     if unmet:
         msg = f"the artifact needs {'; '.join(unmet)}"
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
@@ -255,10 +255,8 @@ class _Run(Struct, kw_only=True):
             raise ExtensionError(msg)
         if checks or expected is not None:
             self.send(Progress(stage=Stage.COMPARE, case=case.name, rung=self.rung))
-        mismatches = failing_checks(checks)
-        if failure is None and expected is not None:
-            reference = "" if expected is data.expected else case.agree_with
-            mismatches += failing_results(results, expected, tolerances_of(case), reference)
+        reference, wanted = "" if expected is data.expected else case.agree_with, expected if failure is None else None
+        mismatches = mismatches_of(checks, results, wanted, tolerances_of(case), reference)
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
             self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
@@ -391,7 +389,7 @@ def _inputs(function: FunctionInfo, seed: int) -> tuple[Array, ...]:
 
 
 def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array:
-    declared = parse_type(text)
+    declared = DeclaredType.parse(text)
     dtype = dtype_of(declared)
     if dtype is None or declared.shape is None:
         msg = (

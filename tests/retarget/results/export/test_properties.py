@@ -12,7 +12,6 @@ from retarget.results.record import (
     ReusedRecord,
     RunRecord,
     TimesRecord,
-    properties,
 )
 from sample_results import passed
 
@@ -61,13 +60,13 @@ def test_a_target_that_was_tried_has_what_is_known_of_it() -> None:
         *(("case_outcome.f", "failed"), ("case_seconds.f", "0.750000")),
         *(("case_outcome.g", "passed"), ("case_seconds.g", "0.000000")),
     ]
-    assert list(properties(record)) == [(f"retarget.{name}", value) for name, value in expected]
+    assert list(record.properties()) == [(f"retarget.{name}", value) for name, value in expected]
     one = replace(record, cases=record.cases[:1], attempt=1, reused=None)
-    assert not [name for name, _ in properties(one) if "case_outcome" in name or "attempts" in name]
+    assert not [name for name, _ in one.properties() if "case_outcome" in name or "attempts" in name]
 
 
 def test_a_target_that_was_not_tried_has_none() -> None:
-    assert list(properties(replace(passed("t"), stage=""))) == []
+    assert list(replace(passed("t"), stage="").properties()) == []
 
 
 def test_a_device_is_kept_with_its_traits_and_its_memory() -> None:

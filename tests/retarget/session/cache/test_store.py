@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
-from retarget.session.cache.store import Store, StoreError, default_max_bytes
+from retarget.session.cache.store import Store, StoreError
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.support.scratch import hold_existing, hold_lock, remove_unheld
@@ -324,7 +324,7 @@ def test_the_bound_may_come_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, printed: str, size: int
 ) -> None:
     monkeypatch.setenv("RETARGET_CACHE_SIZE", printed)
-    assert default_max_bytes() == Store(tmp_path).max_bytes == size
+    assert Store.default_max_bytes() == Store(tmp_path).max_bytes == size
     assert Store(tmp_path, max_bytes=7).max_bytes == 7
 
 
@@ -332,7 +332,7 @@ def test_the_bound_may_come_from_the_environment(
 def test_a_bound_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
     monkeypatch.setenv("RETARGET_CACHE_SIZE", printed)
     with pytest.raises(RetargetError) as caught:
-        default_max_bytes()
+        Store.default_max_bytes()
     expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
     assert str(caught.value) == f"found RETARGET_CACHE_SIZE={printed!r}, {expected}"
 

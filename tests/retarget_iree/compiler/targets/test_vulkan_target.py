@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles import read_profile
+from retarget.profiles import Profile
 from retarget_iree.compiler.vulkan_targets import CAPABILITIES, vulkan_target
 
 LAVAPIPE = """
@@ -41,7 +41,7 @@ maxComputeWorkGroupCount = [4294967295, 65535, 65535]
 def fields(folder: Path, text: str) -> dict[str, str]:
     file = folder / "device.toml"
     file.write_text(text)
-    return vulkan_target(read_profile(file)).fields()
+    return vulkan_target(Profile.read(file)).fields()
 
 
 def test_features_and_limits_become_fields_of_the_target(tmp_path: Path) -> None:

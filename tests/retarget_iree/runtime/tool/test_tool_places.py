@@ -163,7 +163,7 @@ def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: py
 def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build = SimpleNamespace(tool=Path(sys.executable), describe=lambda **_: "IREE 3.1")
     monkeypatch.setattr(places, "find_tool", lambda _: build)
-    monkeypatch.setattr(places, "keep_file", lambda folder, content: Path(f"/kept/{folder}/{content.decode()}"))
+    monkeypatch.setattr(places, "keep_input", lambda content: Path(f"/kept/inputs/{content.decode()}"))
     made = Place(config())
     assert (made.tool, made.build) == (sys.executable, "IREE 3.1")
     done = made.run(
