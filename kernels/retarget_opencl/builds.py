@@ -7,8 +7,6 @@ with what is imported.
 
 from __future__ import annotations
 
-import importlib.metadata
-
 from retarget import __version__
 from retarget.extension import UnavailableError, code_digest
 
@@ -65,6 +63,8 @@ def translation_build() -> str:
 
 def runtime_build() -> str:
     """Name pyopencl and the build of the driver. Raises `UnavailableError` where pyopencl is not installed."""
+    import importlib.metadata
+
     try:
         version = importlib.metadata.version("pyopencl")
     except importlib.metadata.PackageNotFoundError as error:

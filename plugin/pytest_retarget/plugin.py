@@ -71,6 +71,31 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(page, "retarget-page")
 
 
+_SPARE = pytest.StashKey["SpareWorker | None"]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Start a device worker before anything is collected, where a path on the command line has declarations."""
+    config = session.config
+    for argument in config.args:
+        path = Path(config.invocation_params.dir, argument.partition("::")[0])
+        beside = (os.path.isfile(path / name) for name in (MATRIX_FILE, SUITE_FILE))  # noqa: PTH113  (it never raises)
+        if path.name == SUITE_FILE or any(beside):
+            _spare_of(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (spare := config.stash.get(_SPARE, None)) is not None:
+        spare.close()
+
+
+def _spare_of(config: pytest.Config) -> SpareWorker | None:
+    if _SPARE not in config.stash:
+        config.stash[_SPARE] = _spare_worker(config)
+    return config.stash[_SPARE]
+
+
 def _spare_worker(config: pytest.Config) -> SpareWorker | None:
     """Start a device worker, which imports while this process collects; None where nothing is run here, or extensions
     are named that it must find first."""
@@ -86,7 +111,7 @@ def _spare_worker(config: pytest.Config) -> SpareWorker | None:
 
 def activate(config: pytest.Config) -> ModuleType:
     """Register the hooks that serve targets, once per session. Return the module that has the collectors."""
-    spare = None if config.pluginmanager.has_plugin(NAME) else _spare_worker(config)
+    spare = _spare_of(config)
 
     from pytest_retarget.collect import suite_files
 

@@ -9,7 +9,6 @@ import base64
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -268,6 +267,8 @@ def _version(
 def _recorded_digest(library: Path) -> str:
     """Return the digest in the RECORD of the wheel that a library lies in; empty where the file has another size or
     came after the record."""
+    import importlib.metadata
+
     status = library.stat()
     digest = ""
     beside = [str(folder) for folder in library.parents[3:4]]

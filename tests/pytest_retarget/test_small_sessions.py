@@ -223,3 +223,14 @@ def test_what_a_failure_points_to_is_in_the_junit_file(session: Session, monkeyp
     monkeypatch.setattr(AttributionHooks, "_conclude_all", lambda hooks, _: hooks.conclusions.update(n=found))
     session("--junitxml=report.xml", "test_with_id.py", "suites")
     assert '<property name="retarget.attribution" value="It."' in Path("report.xml").read_text()
+
+
+@pytest.mark.parametrize(("arguments", "frozen"), [(["suites"], 1), ([], 0)])
+def test_what_is_collected_is_frozen_where_nothing_but_targets_is(
+    session: Session, monkeypatch: pytest.MonkeyPatch, arguments: list[str], frozen: int
+) -> None:
+    calls: list[None] = []
+    monkeypatch.setattr("gc.freeze", lambda: calls.append(None))
+    monkeypatch.setattr("gc.get_freeze_count", lambda: 0)
+    session(*arguments)
+    assert len(calls) == frozen

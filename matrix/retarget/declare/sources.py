@@ -9,7 +9,6 @@ of declarations, `suite.toml`, `matrix.toml` and `expectations.toml`.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import fnmatch
 import os
 import re
@@ -18,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from retarget.model import Module
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path, nearest
 from retarget.support.toml import KeyPath, Problem
 
 if TYPE_CHECKING:
@@ -179,7 +178,7 @@ def _nothing_found(folder: Path, glob: str) -> str:
     with contextlib.suppress(OSError):
         names = [other for other, is_folder in _entries(str(folder), f"{below}/" if below else "") if not is_folder]
     # Names are near when their stems are: equal suffixes make all files look alike.
-    near = next(iter(difflib.get_close_matches(stem, [other.removesuffix(dot + suffix) for other in names])), "")
+    near = nearest(stem, (other.removesuffix(dot + suffix) for other in names))
     hint = f"; did you mean {near + dot + suffix!r}?" if near + dot + suffix in names else ""
     return f"found no file {glob!r}, expected one{hint}"
 

@@ -14,7 +14,6 @@ The hooks by which extensions provide compilers, drivers, case loaders and subco
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import inspect
 import os
@@ -46,7 +45,7 @@ from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConf
 from retarget.model.calls import UnavailableError
 from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
-from retarget.support.dependencies import code_judging, code_reached
+from retarget.support.dependencies import code_judging, code_reached, installed_extensions
 from retarget.support.errors import RetargetError, did_you_mean
 
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
@@ -266,17 +265,22 @@ def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT
 
 
 def load_extensions(
-    extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = (), checked: bool = False
+    extra: Sequence[str] = (),
+    *,
+    installed: Sequence[tuple[str, str]] | None = None,
+    folders: Sequence[Path] = (),
+    checked: bool = False,
 ) -> Registry:
     """Import and check the extensions: entry points first, then `RETARGET_EXTENSIONS`, then `extra` (module names).
 
     `folders` are where named modules are looked for in addition to `sys.path` and the current folder. What is `checked`
-    already, by the process that started this one, is not checked again.
+    already, by the process that started this one, is not checked again; nor is looked for what it found `installed`
+    (names and values of entry points).
 
     Raises `RetargetError` for the first that is failing, naming it.
     """
     sources: dict[str, object] = {}
-    for name, import_extension in _sources(extra, entry_points=entry_points, folders=folders):
+    for name, import_extension in _sources(extra, installed, folders):
         if name not in sources:
             sources[name] = import_extension()
     return registry_of(sources, checked=checked)
@@ -322,13 +326,12 @@ def load_commands(wanted: str = "") -> Commands:
 
 
 def _sources(
-    extra: Sequence[str] = (), *, entry_points: bool = True, folders: Sequence[Path] = ()
+    extra: Sequence[str] = (), installed: Sequence[tuple[str, str]] | None = None, folders: Sequence[Path] = ()
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the name of every extension with the function that imports it."""
-    if entry_points:
-        found = importlib.metadata.entry_points(group=PROJECT)
-        points = sorted((point.name != _OWN, point.name, point.value) for point in found)
-        yield from ((name, partial(_imported, name, value)) for _, name, value in points)
+    points = installed_extensions() if installed is None else installed
+    for name, value in sorted(points, key=lambda point: point[0] != _OWN):
+        yield name, partial(_imported, name, value)
     for module in named_extensions(extra):
         yield module, partial(_imported, module, module, (*_folders_here(), *folders))
 

@@ -6,7 +6,6 @@ case; of a version it may be comparisons instead (`>=3.0`, `>=580, <590`), which
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import operator
 import re
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from retarget.model.names import is_glob
-from retarget.support.errors import did_you_mean
+from retarget.support.errors import did_you_mean, nearest
 
 TRAITS = ("driver", "vendor", "name", "version", "type")
 """The traits of a device; those that tell devices apart best come first."""
@@ -110,9 +109,9 @@ def trait_error(trait: str, wanted: object) -> str | None:
         known = DEVICE_TYPES
     elif trait in {"driver", "vendor"} and not is_glob(wanted):  # any other text may be what a driver reports
         folded = {name.casefold(): name for name in (_VENDORS if trait == "vendor" else _DRIVERS)}
-        near = difflib.get_close_matches(wanted.casefold(), folded, n=1, cutoff=0.75)
+        near = nearest(wanted.casefold(), folded, cutoff=0.75)
         alias = vendor_name(wanted).casefold() if trait == "vendor" else ""
-        names = [folded[name] for name in (*near, alias) if name in folded]
+        names = [folded[name] for name in (near, alias) if name in folded]
         known = names[:1] if wanted.casefold() not in folded else ()
     elif trait == "version" and re.match(r"\s*[<>=!]", wanted):
         if all(_COMPARISON.fullmatch(part) for part in wanted.split(",")):

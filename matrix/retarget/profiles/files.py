@@ -24,8 +24,6 @@ A name with a prefix that is not listed here is one of an extension's own driver
 
 from __future__ import annotations
 
-import difflib
-import importlib.metadata
 import importlib.util
 import re
 import sys
@@ -38,7 +36,7 @@ from msgspec import Struct
 
 from retarget.model.devices import DEVICE_TYPES, TRAITS, DeviceTraits, version_in
 from retarget.model.outcomes import DeviceInfo, FeatureValue
-from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path
+from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path, nearest
 from retarget.support.files import user_path, write_files
 from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml, toml_string, toml_value
 
@@ -123,8 +121,10 @@ def shipped_profiles() -> Mapping[str, Path]:
 
     Raises `RetargetError` for a package that is not there, and for two files of one name.
     """
+    from importlib.metadata import entry_points
+
     found: dict[str, Path] = {}
-    for entry_point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
+    for entry_point in sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value)):
         try:
             spec = importlib.util.find_spec(entry_point.value)
         except ModuleNotFoundError:
@@ -150,9 +150,9 @@ def profile_file(reference: str, *, others: Iterable[str] = ()) -> Path:
         return Path(reference)
     shipped = shipped_profiles()
     if reference not in shipped:
-        nearest = did_you_mean(reference, [*shipped, *others])
+        meant = did_you_mean(reference, [*shipped, *others])
         expected = "expected a file that ends in .toml or the name of a shipped profile (`retarget profile list`)"
-        msg = f"found the device profile {reference!r}, {expected}{nearest}"
+        msg = f"found the device profile {reference!r}, {expected}{meant}"
         raise RetargetError(msg)
     return shipped[reference]
 
@@ -419,7 +419,7 @@ def name_error(name: str) -> str | None:
         if own in _KNOWN[prefix] or re.fullmatch(_ALSO.get(prefix, "(?!)"), own):
             return None
         return f"found the unknown capability {name!r}, expected {_expected(prefix)}{_nearest(name, prefix)}"
-    if dot and own and prefix and not difflib.get_close_matches(prefix, _KNOWN, n=1, cutoff=0.75):
+    if dot and own and prefix and not nearest(prefix, _KNOWN, cutoff=0.75):
         return None
     expected = f"expected {', '.join(NEUTRAL)}, or a name with one of the prefixes {', '.join(_KNOWN)}"
     known = [*NEUTRAL, *(f"{other}.{one}" for other, names in _KNOWN.items() for one in names)]

@@ -36,7 +36,7 @@ from retarget.support.errors import RetargetError, display_path
 from retarget.support.scratch import HeldLock, hold_existing
 from retarget.targets.availability import host_mismatch
 from retarget.worker.messages import CheckArtifact, ExportCases, References, RunModule, Timing
-from retarget.worker.process import SpareWorker
+from retarget.worker.started import SpareWorker
 
 if TYPE_CHECKING:
     from retarget.session.cache.remote_store import RemoteStatistics, RemoteStore

@@ -9,6 +9,7 @@ from retarget.support.errors import did_you_mean as did_you_mean
 from retarget.support.errors import display_path as display_path
 from retarget.support.errors import grouped as grouped
 from retarget.support.errors import install_hint as install_hint
+from retarget.support.errors import nearest as nearest
 from retarget.support.files import LIMIT_VARIABLE as LIMIT_VARIABLE
 from retarget.support.files import UNFINISHED as UNFINISHED
 from retarget.support.files import DataFiles as DataFiles

@@ -69,7 +69,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.dependencies: tuple[Dependency, ...] = ()
-        self._known = {_top(name) for name in [*sys.modules]}
+        self._known: set[str] = set()
         self._imported: set[str] = set()
         self.is_watching = False
         self._declared: tuple[str, ...] | None = None
@@ -84,6 +84,7 @@ class Recorder:
         _install_hook()
         self.note("installed", "")
         before, bytecode = {*sys.modules}, sys.dont_write_bytecode
+        self._known = self._known or {*map(_top, before)}
         with ExitStack() as stack:
             for owner, name, sort, at in _ASKED:
                 plain = getattr(owner, name)
@@ -291,58 +292,62 @@ def _reached(module: str) -> Mapping[str, str]:
     that the code computes are not seen."""
     home, *below = module.split(".")
     above = (path for folder in _folders_of(home, is_home=True) for path in _sources(folder, [home, *below]))
-    seen = {*above, *(path for _, path in _files(module.rpartition(".")[0] or module))}
+    seen = {*above, *(str(path) for _, path in _files(module.rpartition(".")[0] or module))}
     waiting, found = [*seen], {}
     while waiting:
-        path = waiting.pop()
-        found[_name_of(path)] = _content(path)
-        if path.suffix == ".py":
-            more = {*_imported_from(path, path.read_text(encoding="utf-8", errors="replace"), home)} - seen
+        content = Path(path := waiting.pop()).read_bytes()
+        found[_name_of(path)] = hashlib.sha256(content).hexdigest()
+        if path.endswith(".py"):
+            more = {*_imported_from(path, content.decode("utf-8", "replace"), home)} - seen
             seen |= more
             waiting += more
     return found
 
 
-def _name_of(path: Path) -> str:
+def _name_of(path: str) -> str:
     """Return the path of a file from the package at the top on."""
-    name, folder = path.name, path.parent
-    while "__init__.py" in _names_in(folder):
-        name, folder = f"{folder.name}/{name}", folder.parent
+    folder, _, name = path.rpartition(os.sep)
+    while f"{folder}{os.sep}__init__.py" in _names_in(folder).get("__init__", ()):
+        folder, _, package = folder.rpartition(os.sep)
+        name = f"{package}/{name}"
     return name
 
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+)?import\b[ \t]*(\([^)]*\)|[^\n#;]*)", re.MULTILINE)
 
 
-def _imported_from(path: Path, text: str, home: str) -> Iterator[Path]:
+def _imported_from(path: str, text: str, home: str) -> Iterator[str]:
     """Yield the files of the modules that the text of a module names in its imports; of installed ones those of the
     package `home`."""
     for dots, name, listed in _IMPORT.findall(text):
         for word in re.findall(r"[\w.]+", listed) or [""]:
             parts = [part for part in f"{name}.{word}".split(".") if part] if name or dots else word.split(".")
             if dots:
-                yield from _sources(path.parents[len(dots) - 1], parts)
+                yield from _sources(path.rsplit(os.sep, len(dots))[0], parts)
             elif parts[0] != "retarget" and parts[0] not in sys.stdlib_module_names:
                 for folder in _folders_of(parts[0], is_home=parts[0] == home):
                     yield from _sources(folder, parts)
 
 
-def _sources(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+def _sources(folder: str, parts: Sequence[str]) -> Iterator[str]:
     for part in parts:
-        yield from (folder / name for name in _names_in(folder) if name.partition(".")[0] == part)
-        folder /= part
-        yield from (folder / name for name in _names_in(folder) if name == "__init__.py")
+        yield from _names_in(folder).get(part, ())
+        folder = f"{folder}{os.sep}{part}"
+        yield from (path for path in _names_in(folder).get("__init__", ()) if path.endswith(".py"))
 
 
 @cache
-def _names_in(folder: Path) -> Sequence[str]:
-    """Return the names of the modules in a folder, with their suffixes."""
-    names = os.listdir(folder) if folder.is_dir() else ()  # noqa: PTH208
-    return [name for name in names if name.endswith((".py", *EXTENSION_SUFFIXES))]
+def _names_in(folder: str) -> Mapping[str, Sequence[str]]:
+    """Return the files of the modules in a folder, by the names of these."""
+    found: dict[str, list[str]] = {}
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():  # noqa: PTH112, PTH208
+        if name.endswith((".py", *EXTENSION_SUFFIXES)):
+            found.setdefault(name.partition(".")[0], []).append(f"{folder}{os.sep}{name}")
+    return found
 
 
 @cache
-def _folders_of(name: str, *, is_home: bool) -> Sequence[Path]:
+def _folders_of(name: str, *, is_home: bool) -> Sequence[str]:
     """Return the folders that a module at the top lies in; none where it is installed, and not at home."""
     try:
         spec = importlib.util.find_spec(name)
@@ -350,8 +355,16 @@ def _folders_of(name: str, *, is_home: bool) -> Sequence[Path]:
         return ()
     if spec is None:
         return ()
-    found = map(Path, spec.submodule_search_locations or ([spec.origin] if spec.has_location and spec.origin else ()))
-    return [one.parent for one in found if is_home or _place(one)]
+    found = spec.submodule_search_locations or ([spec.origin] if spec.has_location and spec.origin else ())
+    return [str(Path(one).parent) for one in found if is_home or _place(one)]
+
+
+@cache
+def installed_extensions() -> Sequence[tuple[str, str]]:
+    """Return the entry points of installed extensions: names and values."""
+    import importlib.metadata  # not where another process says what it has found
+
+    return sorted((point.name, point.value) for point in importlib.metadata.entry_points(group="retarget"))
 
 
 @cache

@@ -7,8 +7,6 @@ How a missing extra of this project is installed, as a command that works where 
 
 from __future__ import annotations
 
-import difflib
-import importlib.metadata
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -96,8 +94,15 @@ def grouped(diagnostics: Iterable[Diagnostic]) -> list[str]:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the nearest known word, or the empty string."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the known word that a word is most like, by difflib's ratio; empty where none is."""
+    import difflib  # not in a process that makes no mistake
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), "")
 
 
 def display_path(path: Path) -> str:
@@ -133,6 +138,8 @@ def _checkout() -> Path | None:
 
 def _packages(extra: str) -> list[str]:
     """Return what an extra requires, as pip takes it: `onnx>=1.16`."""
+    import importlib.metadata
+
     try:
         required = importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:

@@ -8,8 +8,6 @@ own, so that a terminal's Ctrl-C does not reach it and a kill ends its child pro
 
 A worker never outlives its parent: at the end of the lifeline it kills its process group, and on Linux the kernel ends
 it even while native code holds the interpreter.
-
-A device worker that is started before it is known for which device: it imports while targets are collected.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import TypeVar
 
 from retarget.support.errors import RetargetError
@@ -279,49 +276,3 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
-
-
-class SpareWorker:
-    """One worker process, for the first runtime config without its own variables. To be closed."""
-
-    def __init__(self, *, forks: bool = False) -> None:
-        """With `forks`, the worker is a fork where that is safe: it starts later, and takes less CPU time."""
-        self._spawner = Spawner()
-        self._surroundings = _surroundings()
-        self._started: StartedProcess | None = None
-        with suppress(RetargetError):  # the worker that is started in its place reports it
-            self._started = StartedProcess(spawner=self._spawner, ahead=True, forks=forks)
-
-    def take(self) -> WorkerProcess | None:
-        """Return the worker, ready, which is the caller's to close; None if it is taken, or is not what would be
-        started now."""
-        if self._started is None:
-            return None
-        if _surroundings() != self._surroundings:
-            self._end()
-            return None
-
-        started, self._started = self._started, None
-        with suppress(RetargetError):
-            return WorkerProcess(spawner=self._spawner, extensions=(), started=started)
-        return None
-
-    def kill(self) -> None:
-        """Kill the process, taken or not. Safe in a signal handler."""
-        self._spawner.kill()
-
-    def close(self) -> None:
-        """End the process if it was not taken. One that was must have been closed."""
-        self._end()
-        self._spawner.close()
-
-    def _end(self) -> None:
-        if self._started is not None:
-            kill_group(self._started.process)
-            self._started.close()
-            self._started = None
-
-
-def _surroundings() -> tuple[str, dict[str, str]]:
-    """Return what a process takes over from this one when it starts."""
-    return str(Path.cwd()), {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}

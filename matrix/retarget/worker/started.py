@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import IO, Protocol
 
+from retarget.support.dependencies import installed_extensions
 from retarget.support.errors import RetargetError
 
 _MODULE = "retarget.worker.child"
@@ -122,7 +123,8 @@ class StartedProcess:
         lifeline_read, lifeline = os.pipe()
         self.lifeline = os.fdopen(lifeline, "wb", buffering=0)
         passed = (theirs.fileno(), lifeline_read, self.progress.fileno())
-        arguments = [*map(str, passed), "0" if starts_processes else str(os.getpid()), *(["ahead"] if ahead else [])]
+        installed = ("=".join(point) for point in installed_extensions())
+        arguments = [*map(str, passed), "0" if starts_processes else str(os.getpid()), "ahead" * ahead, *installed]
         self.process: ChildProcess
         try:
             if forks and _is_fork_safe():
@@ -224,3 +226,44 @@ def kill_group(process: ChildProcess) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+class SpareWorker:
+    """One worker process, for the first runtime config without its own variables: it imports while targets are
+    collected. To be closed."""
+
+    def __init__(self, *, forks: bool = False) -> None:
+        """With `forks`, the worker is a fork where that is safe: it starts later, and takes less CPU time."""
+        self._spawner = Spawner()
+        self._surroundings = _surroundings()
+        self._started: StartedProcess | None = None
+        with suppress(RetargetError):  # the worker that is started in its place reports it
+            self._started = StartedProcess(spawner=self._spawner, ahead=True, forks=forks)
+
+    def take(self) -> StartedProcess | None:
+        """Return the process, which a `WorkerProcess` of the caller's is to use; None if it is taken, or is not what
+        would be started now."""
+        if self._started is not None and _surroundings() != self._surroundings:
+            self._end()
+        started, self._started = self._started, None
+        return started
+
+    def kill(self) -> None:
+        """Kill the process, taken or not. Safe in a signal handler."""
+        self._spawner.kill()
+
+    def close(self) -> None:
+        """End the process if it was not taken. One that was must have been closed."""
+        self._end()
+        self._spawner.close()
+
+    def _end(self) -> None:
+        if self._started is not None:
+            kill_group(self._started.process)
+            self._started.close()
+            self._started = None
+
+
+def _surroundings() -> tuple[str, dict[str, str]]:
+    """Return what a process takes over from this one when it starts."""
+    return os.getcwd(), {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}  # noqa: PTH109

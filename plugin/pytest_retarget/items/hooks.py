@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -132,6 +133,8 @@ class ServiceHooks:
             if not services.settings.reuses:
                 link_runs(session)
             queue_compiles(services, items)
+        if len(items) == len(session.items) and not gc.get_freeze_count():
+            gc.freeze()  # what is there by now stays until the end: the collector need not look at it again and again
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:

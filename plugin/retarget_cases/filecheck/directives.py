@@ -8,9 +8,10 @@ looked for right after `//`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
+
+from retarget.support import nearest
 
 COMMENTS = ("COM:", "RUN:")
 """The prefixes that make FileCheck ignore a line with a directive further on."""
@@ -120,8 +121,8 @@ def _suffix_diagnostics(word: str, prefix: str, suffix: str) -> Iterator[str]:
         yield f"{word}: is no directive; write how often, as in {prefix}-COUNT-2:"
     elif len(known) == len(parts) and len(parts) > 1:
         yield f"{word}: is no directive; a prefix takes one suffix only"
-    elif not known and (near := difflib.get_close_matches(suffix.upper(), SUFFIXES, n=1, cutoff=_NEAR)):
-        yield f"{word}: is no directive; did you mean {prefix}-{near[0]}:?"
+    elif not known and (near := nearest(suffix.upper(), SUFFIXES, cutoff=_NEAR)):
+        yield f"{word}: is no directive; did you mean {prefix}-{near}:?"
 
 
 def _config_diagnostics(word: str, known: Sequence[str]) -> Iterator[str]:
@@ -136,8 +137,8 @@ def _config_diagnostics(word: str, known: Sequence[str]) -> Iterator[str]:
         return
     head = f"{_PLAIN}-" if prefix.startswith(f"{_PLAIN}-") else ""
     names = [name for name in known if name != _PLAIN and not name.startswith(f"{_PLAIN}-")]
-    if near := difflib.get_close_matches(prefix.removeprefix(head), names, n=1, cutoff=_NEAR_CONFIG):
-        yield f"{word}: is the directive of no compiler config; did you mean {head}{near[0]}{suffix}:?"
+    if near := nearest(prefix.removeprefix(head), names, cutoff=_NEAR_CONFIG):
+        yield f"{word}: is the directive of no compiler config; did you mean {head}{near}{suffix}:?"
     elif suffix and prefix.isupper():
         listed = ", ".join([_PLAIN, *names[:_SHOWN]]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else "")
         yield f"{word}: is the directive of no compiler config; there is {listed}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -23,6 +22,8 @@ _UNRELATED = (OSError, MemoryError, ImportError)
 def onnx_version(build: CompilerBuild) -> str:
     """Return the versions of what imports models for a build: of the package onnx, and of the environment's compiler,
     where the build has no importer of its own; `none` without one."""
+    import importlib.metadata
+
     versions = []
     for name in ("onnx",) if build.package is not None else ("onnx", COMPILER_PACKAGE):
         try:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 from collections.abc import Callable
@@ -73,12 +72,12 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 def diagnostic(*names: str) -> str:
     with pytest.raises(RetargetError) as caught:
-        load_extensions(names, entry_points=False)
+        load_extensions(names, installed=())
     return str(caught.value)
 
 
 def test_an_extension_provides_compilers_drivers_and_case_loaders(write: Write) -> None:
-    registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
+    registry = load_extensions([write("ext_good", GOOD)], installed=())
     assert list(registry.compilers) == ["tiny"]
     assert list(registry.drivers) == []
     assert list(registry.case_loaders) == ["lines"]
@@ -90,16 +89,14 @@ def test_extensions_may_be_named_by_the_environment(write: Write, monkeypatch: p
     other = GOOD.replace('"tiny"', '"other"').replace('"lines"', '"other"')
     names = [write("ext_one", GOOD), write("ext_two", other)]
     monkeypatch.setenv(EXTENSIONS_VARIABLE, os.pathsep.join([*names, "", names[0]]))
-    assert list(load_extensions(entry_points=False).compilers) == ["tiny", "other"]
-    assert list(load_extensions(names, entry_points=False).compilers) == ["tiny", "other"]
+    assert list(load_extensions(installed=()).compilers) == ["tiny", "other"]
+    assert list(load_extensions(names, installed=()).compilers) == ["tiny", "other"]
 
 
 def test_extensions_may_be_named_by_entry_points(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     name = write("ext_entry", "class Namespace:\n" + "".join(f"    {line}\n" for line in GOOD.splitlines()))
     write(name, GOOD + "\nimport sys\nitself = sys.modules[__name__]\n")
-    point = importlib.metadata.EntryPoint(name="mine", value=f"{name}:itself", group="retarget")
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
-    registry = load_extensions([name])
+    registry = load_extensions([name], installed=[("mine", f"{name}:itself")])
     assert registry.origins["compiler", "tiny"] == "mine"
 
 
@@ -127,10 +124,8 @@ def test_an_import_that_fails(write: Write) -> None:
 
 
 def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
-    point = importlib.metadata.EntryPoint(name="mine", value="ext_absent.deep:thing", group="retarget")
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
     with pytest.raises(RetargetError) as caught:
-        load_extensions()
+        load_extensions(installed=[("mine", "ext_absent.deep:thing")])
     assert str(caught.value) == (
         "extension 'mine = ext_absent.deep:thing' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'"
     )
@@ -190,11 +185,11 @@ def test_two_extensions_may_not_bring_one_name(write: Write) -> None:
 def test_methods_may_take_more_than_is_asked(write: Write) -> None:
     text = GOOD.replace("resolve(self, config, flags)", "resolve(self, *args, **more)")
     text = text.replace("compile(self, request)", "compile(self, request, *, level=3)")
-    assert list(load_extensions([write("ext_more", text)], entry_points=False).compilers) == ["tiny"]
+    assert list(load_extensions([write("ext_more", text)], installed=()).compilers) == ["tiny"]
 
 
 def test_what_is_not_registered_is_reported_with_what_is(write: Write) -> None:
-    registry = load_extensions([write("ext_good", GOOD)], entry_points=False)
+    registry = load_extensions([write("ext_good", GOOD)], installed=())
     for find, name, message in (
         (
             registry.compiler,
@@ -237,7 +232,7 @@ def test_a_named_module_is_found_in_the_current_folder_and_above(
     (elsewhere / folder).mkdir(exist_ok=True)
     (elsewhere / folder / "my_tiny_extension.py").write_text(GOOD)
     try:
-        found = load_extensions(["my_tiny_extension"], entry_points=False, folders=[elsewhere / "rootdir"])
+        found = load_extensions(["my_tiny_extension"], installed=(), folders=[elsewhere / "rootdir"])
     finally:
         sys.modules.pop("my_tiny_extension", None)
     assert set(found.compilers) == {"tiny"}

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 from retarget.worker.messages import DriverChecks, ListDriverChecks
-from retarget.worker.process import SpareWorker
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import SpareWorker, Spawner
 
 
 def test_a_spare_worker_answers_and_is_taken_once() -> None:
     spare = SpareWorker()
-    worker = spare.take()
-    assert worker is not None
+    started = spare.take()
+    assert started is not None
     assert spare.take() is None
+    worker = WorkerProcess(spawner=Spawner(), extensions=(), started=started)
     assert isinstance(worker.ask(ListDriverChecks(), DriverChecks, timeout=60), DriverChecks)
     worker.close()
     spare.close()
@@ -36,7 +38,8 @@ FORKED = """
 import os, signal, sys
 from pathlib import Path
 from retarget.worker.messages import DriverChecks, ListDriverChecks, Refused
-from retarget.worker.process import SpareWorker
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import Spawner, SpareWorker
 
 def is_forked(pid):
     return Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
@@ -44,7 +47,7 @@ def is_forked(pid):
 kept = open("held", "w")
 signal.signal(signal.SIGTERM, lambda *_: print("the parent's handler"))
 spare = SpareWorker(forks=True)
-worker = spare.take()
+worker = WorkerProcess(spawner=Spawner(), extensions=(), started=spare.take())
 print(is_forked(worker.pid), isinstance(worker.ask(ListDriverChecks(), DriverChecks, timeout=60), DriverChecks))
 opened = Path(f"/proc/{worker.pid}/fd")
 print("held" in [one.resolve().name for one in opened.iterdir()], (opened / "0").resolve())

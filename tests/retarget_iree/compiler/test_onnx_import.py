@@ -15,7 +15,6 @@ from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.support import install_hint
 from retarget_iree.builds import CompilerBuild
-from retarget_iree.modules import onnx_import
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 
 
@@ -38,7 +37,7 @@ def test_an_onnx_model_is_imported_compiled_and_called(compile_module: Compile, 
 
 
 def test_what_imports_models_is_named_by_its_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_import.importlib.metadata, "version", lambda name: f"1 of {name}")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"1 of {name}")
     own = CompilerBuild(folder=tmp_path, package=tmp_path)
     assert onnx_version(own) == "1 of onnx"
     assert onnx_version(CompilerBuild(folder=tmp_path)) == "1 of onnx 1 of iree-base-compiler"

@@ -17,8 +17,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from retarget.cli.support import add_action, text_table
-from retarget.extension.registry import load_extensions
-from retarget.results.export import ctrf, junit, pytest_benchmark, trace
 from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
@@ -34,13 +32,12 @@ from retarget.results.overview import (
     worse_cases,
 )
 from retarget.results.record import Outcome, TargetRecord
-from retarget.results.rule_update import RuleUpdate
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError, compile_selector_of, mark_terms
 
-_FORMATS = {"ctrf": ctrf, "junit": junit, "pytest-benchmark": pytest_benchmark, "trace": trace}
+_FORMATS = ("ctrf", "junit", "pytest-benchmark", "trace")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,8 +81,10 @@ def _merge(arguments: argparse.Namespace) -> int:
 def _export(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     check_agreement(sessions)
-    out = user_path(arguments.out)
-    write_files([(out, _FORMATS[arguments.as_format](sessions))], force=True)
+    from retarget.results import export
+
+    out, made = user_path(arguments.out), getattr(export, arguments.as_format.replace("-", "_"))
+    write_files([(out, made(sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
     _say_faults(sessions)
     return 0
@@ -183,6 +182,9 @@ def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: in
 
 
 def _update(arguments: argparse.Namespace) -> int:
+    from retarget.extension.registry import load_extensions
+    from retarget.results.rule_update import RuleUpdate  # it reads and writes declarations
+
     update = RuleUpdate()
     for session in sorted(read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
         if not session.is_complete:

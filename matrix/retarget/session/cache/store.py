@@ -460,7 +460,7 @@ class Store:
             write_atomically(tag, _TAG.encode())
 
     def _path(self, kind: str, key: str, suffix: str = "") -> Path:
-        return self._root / kind / key[:2] / f"{key}{suffix}"
+        return self._root.joinpath(kind, key[:2], f"{key}{suffix}")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,8 +22,8 @@ from retarget.session.refusals import device_infos
 from retarget.support.dependencies import versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
-from retarget.worker.process import SpareWorker, WorkerProcess
-from retarget.worker.started import Spawner
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import SpareWorker, Spawner
 
 AnswerT = TypeVar("AnswerT")
 
@@ -242,7 +243,11 @@ class DeviceWorker:
 
     def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
         fits = self._spare is not None and not (env or self._extensions or self._starts_processes)
-        return self._spare.take() if fits and self._spare is not None else None
+        started = self._spare.take() if fits and self._spare is not None else None
+        with suppress(RetargetError):
+            if started is not None:
+                return WorkerProcess(spawner=self._spawner, extensions=(), started=started)
+        return None
 
 
 def _expect_command(config: RuntimeConfig) -> None:

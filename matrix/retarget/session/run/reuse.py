@@ -176,7 +176,7 @@ class ReusableResults:
     ) -> None:
         """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made. A result
         that is kept already stays where its dependencies hold, unless this one is another."""
-        if CaseDigests(self._registry).of(target) != self._case_digests.of(target):
+        if self._case_digests.has(target) and CaseDigests(self._registry).of(target) != self._case_digests.of(target):
             return
         key = self._key(target, artifact, rules, devices)
         if outcome.dependencies:
@@ -327,6 +327,10 @@ class CaseDigests:
             of_rules = ("rules", id(rules.whole), id(rules.by_case), id(rules.possible))
             parts.append(self._part(of_rules, rules, lambda: [*map(_rule, rules.all)]))
         return digest_of("\n".join((_DIGEST_FORMAT, compiled.kind, *parts)).encode())
+
+    def has(self, target: Target) -> bool:
+        """Return whether the cases of a target were read before."""
+        return ("cases", target.compiled.compiler.name, id(target.compiled.module)) in self._known
 
     def trial(self, target: Target) -> str:
         """Return the digest of what is tried, whatever is expected of it (SHA-256 hex): of a module's source, and of

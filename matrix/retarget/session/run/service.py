@@ -57,8 +57,8 @@ from retarget.worker.messages import (
     RunModule,
     checked_outcome,
 )
-from retarget.worker.process import SpareWorker, WorkerProcess
-from retarget.worker.started import Spawner
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import SpareWorker, Spawner
 
 if TYPE_CHECKING:
     from retarget.session.run.host_leases import HostLeases

@@ -1,8 +1,9 @@
-"""The worker process: `python3 -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [ahead]`.
+"""The worker process: `python3 -m retarget.worker.child SOCKET LIFELINE PROGRESS PARENT [AHEAD] [EXTENSION ...]`.
 
 Started by `retarget.worker.process` only. The arguments are three inherited descriptors and the parent's process id (0:
-ask the kernel for no parent-death signal); one that is started ahead of need imports what a device worker needs before
-the first message tells it so. It loads the extensions and answers the requests one by one until its socket ends. The
+ask the kernel for no parent-death signal); with a word for AHEAD, one that is started ahead of need imports what a
+device worker needs before the first message tells it so; and the entry points of extensions, which are not looked for
+again. It loads the extensions and answers the requests one by one until its socket ends. The
 packages of compilers and drivers are imported by the first request that needs them.
 """
 
@@ -324,7 +325,9 @@ def main(argv: Sequence[str]) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     _end_with_parent(lifeline, parent)
     connection = Connection(socket)
-    server = _set_up(connection, progress, _loaded_ahead() if argv[4:] else None)
+    ahead, *points = argv[4:]
+    installed = [(name, value) for name, _, value in (point.partition("=") for point in points)]
+    server = _set_up(connection, progress, installed, _loaded_ahead(installed) if ahead else None)
     if server is not None:
         _serve(server, connection)
         server.close()
@@ -332,14 +335,14 @@ def main(argv: Sequence[str]) -> None:
     os._exit(0)  # the libraries loaded here cannot be unloaded safely
 
 
-def _loaded_ahead() -> Registry | None:
+def _loaded_ahead(installed: Sequence[tuple[str, str]]) -> Registry | None:
     """Import what a device worker is going to need, and return what is installed. A failed import is repeated when it
     is needed, and reported then."""
     registry = None
     with contextlib.suppress(Exception):
         from retarget.extension.registry import load_extensions
 
-        registry = load_extensions(checked=True)
+        registry = load_extensions(checked=True, installed=installed)
         importlib.import_module("retarget.worker.child.run_in_process")
         for driver in registry.drivers.values():
             with contextlib.suppress(Exception):
@@ -347,7 +350,9 @@ def _loaded_ahead() -> Registry | None:
     return registry
 
 
-def _set_up(connection: Connection, progress: int, registry: Registry | None) -> _Server | None:
+def _set_up(
+    connection: Connection, progress: int, installed: Sequence[tuple[str, str]], registry: Registry | None
+) -> _Server | None:
     """Load the extensions that the first message names, and answer whether they load. None if they do not.
 
     A `registry` is of what is installed, loaded ahead.
@@ -358,7 +363,7 @@ def _set_up(connection: Connection, progress: int, registry: Registry | None) ->
         from retarget.extension import registry as extensions
 
         if registry is None or setup.extensions:
-            registry = extensions.load_extensions(setup.extensions, checked=True)
+            registry = extensions.load_extensions(setup.extensions, checked=True, installed=installed)
     except RetargetError as error:
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None

@@ -186,7 +186,7 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
 
     An unreported capability is no reason for a skip: loading the artifact shows whether it has it.
     """
-    devices = [Profile.of_device(info, info.runtime) for info in infos]
+    devices = [Profile.of_device(info, info.runtime) for info in infos if needs]
     answers = [(need, parse_requirement(need).answer(devices)) for need in needs]
     unmet = [f"{need}, and {found.reason}" for need, found in answers if found.is_unmet]
     if unmet:

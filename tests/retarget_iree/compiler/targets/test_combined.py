@@ -192,7 +192,7 @@ def test_declarations_are_refused_at_the_place_of_profiles_that_cannot_be_compil
     profiles: Path, more: dict[str, object], message: str
 ) -> None:
     (profiles / "matrix.toml").write_text(compiler("c", **more))
-    loader = DeclarationLoader(load_extensions(entry_points=False, extra=["retarget_iree.extension"]))
+    loader = DeclarationLoader(load_extensions(installed=(), extra=["retarget_iree.extension"]))
     [found] = loader.read_matrix_file(profiles / "matrix.toml")
     line = list(more).index("target_from") + 4
     assert str(found) == f"matrix.toml:{line}: compiler_config[0].target_from: {message}"
