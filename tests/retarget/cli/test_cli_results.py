@@ -534,7 +534,7 @@ def test_update_takes_the_last_result_of_each_target_and_exits_with_1_where_some
             self.left_over = left_over
             return [(f"what was written, in full: {in_full}", "red")]
 
-    monkeypatch.setattr("retarget.cli.results.command.RuleUpdate", Update)
+    monkeypatch.setattr("retarget.results.rule_update.RuleUpdate", Update)
     write("z", passed("u"), failed("t"), passed("t", attempt=2))
     write("a", failed("u"))
     assert run("update", "a.jsonl", "z.jsonl") == (int(left_over), "what was written, in full: False\n", "")

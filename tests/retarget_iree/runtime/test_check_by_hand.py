@@ -42,6 +42,8 @@ def test_what_differs_or_checks_nothing_fails_and_the_rest_is_run(
         "passes: passed",
         "differs: failed at compare: 1 of 3 elements differ, first at [2]: actual 3, expected 4",
         "checks_nothing: failed at compare: function 'checks_nothing' made no check",
+        "with_argument: failed at load: the function takes arguments, so that its checks cannot be made; "
+        "make it private if others call it",
     ]
     assert "    1 of 3 elements differ (3xint32; equal bits)" in lines
 
