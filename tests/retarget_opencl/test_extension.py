@@ -94,6 +94,15 @@ def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_e
     assert raised.value.hint == install_hint("opencl")
 
 
+def test_without_the_runtime_of_iree_no_device_is_opened(found: FoundDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    del found
+    monkeypatch.setattr("retarget_iree.builds.locate", lambda _: None)
+    with pytest.raises(
+        UnavailableError, match=r"^the IREE runtime is not installed: there is no module iree\.runtime$"
+    ):
+        OpenClDriver().open(runtime_config())
+
+
 @pytest.mark.slow
 def test_a_session_without_its_packages_skips_with_the_extra(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from retarget.extension import Driver, DriverError, FunctionInfo, UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig, Toolchain
 from retarget.support import install_hint
+from retarget_iree.builds import installed_folder
 
 from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import runtime_build
@@ -41,6 +42,7 @@ class OpenClDriver(Driver):
         if config.sanitize:
             return self._sanitized(config)
         found = find_device(config.devices[0] if config.devices else "", list_devices())
+        installed_folder("runtime")  # its virtual machine executes the host's part of a program
         from retarget_opencl.run.device import OpenClDevice  # imports NumPy, which pytest's process does not need
 
         return OpenClDevice(found)
