@@ -74,9 +74,10 @@ def pytest_configure(config: pytest.Config) -> None:
 _SPARE = pytest.StashKey["SpareWorker | None"]()
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Start a device worker before anything is collected, where a path on the command line has declarations."""
+    """Start a device worker before anything is collected, where a path on the command line has declarations; in what
+    others have set up by then."""
     config = session.config
     for argument in config.args:
         path = Path(config.invocation_params.dir, argument.partition("::")[0])

@@ -67,7 +67,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """All that the page is made of. `targets` are in the order of suite files, suites and declarations.
 
     `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
-    result that no plan names; it is 0 without plans. `history` has the runs before and, as the last, the sessions.
+    result of none of the plans; it is 0 without plans. `history` has the runs before and, as the last, the sessions.
     `bringups` are the status of bring-ups as `retarget bringup NAME --json` prints it.
     """
 
@@ -163,7 +163,9 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
     found = [target(*pair) for pair in attempts.items()]
     found.sort(key=lambda target: (target.suite_file, target.attempts[-1].line, target.attempts[-1].position))
     unseen = [target(nodeid, ()) for nodeid in sorted((legs.keys() | waived.keys()) - attempts.keys())]
-    outside = sum(nodeid not in legs and nodeid not in waived for nodeid in attempts) if plans else 0
+    of_plans = {plan.digest for plan in plans}
+    others = (one for one, records in attempts.items() if one not in legs or records[-1].plan not in of_plans)
+    outside = sum(one not in waived for one in others) if plans else 0
     return _grouped([*found, *unseen]), outside
 
 

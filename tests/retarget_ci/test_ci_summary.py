@@ -72,11 +72,21 @@ def test_what_is_missing_on_the_machine_is_counted_apart() -> None:
 
 
 def test_a_plan_is_the_denominator_and_what_is_missing_is_named() -> None:
-    text = markdown(by_id(record("a"), record("x")), plan_of("s/suite.toml::a", "s/suite.toml::b"))
+    plan = plan_of("s/suite.toml::a", "s/suite.toml::b")
+    text = markdown(by_id(record("a", plan=plan.digest), record("x")), plan)
     assert "1 of 2 planned targets with a result.\n" in text
     assert "**1 target planned, but without a result:** `s/suite.toml::b`\n" in text
     assert "**1 target with a result, but not planned:** `s/suite.toml::x`\n" in text
     assert "- 1 target not run by a waiver until `2030-01-01`: `no machine | yet`\n" in text
+
+
+def test_a_result_of_another_plan_is_none_of_this_one_and_is_named() -> None:
+    plan = plan_of("s/suite.toml::a", "s/suite.toml::b", "s/suite.toml::c")
+    of_others = record("b", plan="0" * 64), record("c")
+    text = markdown(by_id(record("a", plan=plan.digest), *of_others), plan)
+    assert "1 of 3 planned targets with a result.\n" in text
+    where = "`s/suite.toml::b`, `s/suite.toml::c`"
+    assert f"**2 targets with a result of another plan, or of none:** {where}\n" in text
 
 
 def test_a_session_that_is_not_whole_is_named() -> None:

@@ -67,9 +67,10 @@ def test_the_last_attempt_is_the_result(tmp_path: Path) -> None:
 
 
 def test_a_plan_names_what_is_missing_and_what_is_waived(tmp_path: Path) -> None:
-    write_results(tmp_path / "results", [record("add"), record("add", runtime="local-sync"), record("sub")])
     ran, missing, waived = node_id("add_llvm-cpu"), node_id("a_b_llvm-cpu_lavapipe"), node_id("add_cuda_cuda")
-    write_leg_plan(tmp_path / "plan.json", [missing], [waived], build=[ran, node_id("add_cuda")])
+    plan = write_leg_plan(tmp_path / "plan.json", [missing], [waived], build=[ran, node_id("add_cuda")])
+    found_by = record("add", plan=plan.digest), record("add", runtime="local-sync"), record("sub")
+    write_results(tmp_path / "results", found_by)
     report = read_report([tmp_path / "results"], [tmp_path / "plan.json"])
     found = {target.id: target for target in report.targets}
     assert {one: target.state for one, target in found.items()} == {

@@ -205,12 +205,13 @@ def test_the_page_counts_verdicts_and_says_how_long_a_session_took(tmp_path: Pat
 
 
 def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warning(tmp_path: Path) -> None:
-    write_results(tmp_path / "results", [record("add"), record("sub")])
-    write_leg_plan(tmp_path / "plan.json", run=[node_id("add_llvm-cpu"), node_id("mul_llvm-cpu")])
+    planned = [node_id(f"{name}_llvm-cpu") for name in ("add", "mul", "div")]
+    plan = write_leg_plan(tmp_path / "plan.json", run=planned)
+    write_results(tmp_path / "results", [record("add", plan=plan.digest), record("sub"), record("div", plan="0" * 64)])
     report = read_report([tmp_path / "results"], [tmp_path / "plan.json"])
     index = write_site(report, tmp_path / "site").read_text(encoding="utf-8")
-    assert "<strong>Missing:</strong> 1 of 3 targets are planned, but have no result." in index
-    assert "1 of 3 targets have a result, but no plan names them." in index
+    assert "<strong>Missing:</strong> 1 of 4 targets are planned, but have no result." in index
+    assert "2 of 4 targets have a result of none of the plans." in index
 
 
 def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:

@@ -152,7 +152,10 @@ class Commands:
                 continue
             line = self._line(tuple(variables.items()), _timed(argv, seconds) if is_late else argv, cwd)
             lines.append(line if read is None else f"{line} < {shlex.quote(str(read))}")
-        if late or by_tool:  # a tool compares nothing, and the shell's clock says nothing
+        is_counted = any(one is not None for one in target.runtime.used)
+        if (
+            late or by_tool or is_counted
+        ):  # a tool compares nothing, a run judges no counts, the shell's clock says nothing
             given = [] if any(case.agree_with for case in cases[:limit]) else [f"--artifact={path}"]
             given += [f"--case={case.name}" for case in cases[:limit]]
             lines.append(self._again(target, *given, *([f"--run-timeout={seconds:g}"] if late else ())))

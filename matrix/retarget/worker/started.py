@@ -264,6 +264,7 @@ class SpareWorker:
             self._started = None
 
 
-def _surroundings() -> tuple[str, dict[str, str]]:
-    """Return what a process takes over from this one when it starts."""
-    return os.getcwd(), {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}  # noqa: PTH109
+def _surroundings() -> tuple[object, ...]:
+    """Return what a process takes over from this one when it starts: its folder, variables and CPUs."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    return os.getcwd(), env, os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()  # noqa: PTH109

@@ -79,7 +79,7 @@ class CollectionHooks(Refusing):
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
             with suppress(ExpressionError):  # pytest says what is wrong
                 self.notes += unknown_words(text, known, only_near=bool(session.items))
-        self.notes += _not_entered(session.config)
+        self.notes += _not_entered(session)
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
         """Report what was declared, and where."""
@@ -98,17 +98,22 @@ class CollectionHooks(Refusing):
 
 _OF_DEFAULT = "{arch}"
 """A pattern of pytest's own `norecursedirs`, which no project writes."""
+_OF_OTHERS = frozenset({".*", "node_modules", "venv"})
+"""Those of folders in which no suite of a project is looked for."""
 
 
-def _not_entered(config: pytest.Config) -> Iterator[str]:
-    """Yield which suites are not collected for the name of their folder, by a default of pytest that few know."""
-    patterns = [one for one in config.getini("norecursedirs") if one != ".*"]
+def _not_entered(session: pytest.Session) -> Iterator[str]:
+    """Yield which suites of the folders that were asked for are not collected for the name of their own, by a default
+    of pytest that few know."""
+    config = session.config
+    patterns = {*config.getini("norecursedirs")} - _OF_OTHERS
     if _OF_DEFAULT not in patterns or not is_whole(config):
         return
     ignored = {config.invocation_params.dir / path for path in config.getoption("ignore") or ()}
     for folder in config.stash.get(NOT_ENTERED, {}):
         is_named = folder not in ignored and any(fnmatch(folder.name, one) for one in patterns)
-        if is_named and (files := [*map(display_path, discover_suites([folder]))]):
+        is_asked = is_named and any(map(session.isinitpath, folder.parents))
+        if is_asked and (files := [*map(display_path, discover_suites([folder]))]):
             what = f"{listed(files)} {'is' if len(files) == 1 else 'are'} not collected"
             next_step = "name it among the paths, or set norecursedirs"
             yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"

@@ -235,9 +235,10 @@ class ToolProgram(Program):
         if not done.returncode:
             said = f"{done.stdout}{done.stderr}"
             missing = [f"not written {path.name}" for path in outputs.values() if not path.is_file()]
-            if not outputs and _ERROR.search(said):  # the status may be another program's
+            has_results = any(path != self._recording for path in outputs.values())
+            if not (missing or has_results) and _ERROR.search(said):  # the status may be another program's
                 missing = ["printed one"]
-            if not outputs and not is_called:
+            if not (missing or has_results or is_called):
                 missing = ["not called the function"]
             if missing:
                 msg = f"the tool ended without an error and has {', '.join(missing)}"

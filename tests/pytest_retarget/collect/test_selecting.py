@@ -50,7 +50,7 @@ def test_a_suite_in_a_folder_that_pytest_does_not_enter_for_its_name_is_noted(
     (project / "pytest.ini").write_text("[pytest]\n")
     assert main(["check"]) == 0
     assert note in capsys.readouterr().out
-    for paths in (["suites/first/suite.toml"], [".", "--ignore=build"]):
+    for paths in (["suites/first/suite.toml"], ["suites"], ["suites/../suites"], [".", "--ignore=build"]):
         assert main(["check", *paths]) == 0
         assert "note" not in capsys.readouterr().out
     assert main(["list"]) == 0
@@ -59,6 +59,12 @@ def test_a_suite_in_a_folder_that_pytest_does_not_enter_for_its_name_is_noted(
     (project / "build/suite.toml").rename(project / "build/deep/suite.toml")
     assert main(["check"]) == 0
     assert "note: build/deep/suite.toml is not collected: pytest" in capsys.readouterr().out
+    for name in ("node_modules", "venv"):  # what is installed there is not this project's, and may be much
+        (project / "build").rename(project / name)
+        (project / name / "pyvenv.cfg").touch()
+        assert main(["check"]) == 0
+        assert "note" not in capsys.readouterr().out
+        (project / name).rename(project / "build")
 
 
 Listed = Callable[[Sequence[str]], tuple[list[str], list[str]]]

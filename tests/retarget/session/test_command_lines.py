@@ -191,6 +191,14 @@ def test_a_tool_compares_nothing_so_that_the_target_is_tried_as_before() -> None
     assert agreeing[-1] == f"{AGAIN}a_c_r --case=f --ignore-expectations"
 
 
+def test_a_run_by_itself_does_not_judge_what_devices_execute_so_that_the_target_is_tried_as_before() -> None:
+    counted = replace(TARGET, runtime=replace(TARGET.runtime, used=(None, False)))
+    again = f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --case=f --ignore-expectations"
+    assert commands().run(counted, ARTIFACT, [case("f")])[-1] == again
+    free = replace(TARGET, runtime=replace(TARGET.runtime, used=(None, None)))
+    assert again not in commands().run(free, ARTIFACT, [case("f")])
+
+
 def test_on_a_host_the_artifact_is_read_and_the_clock_of_this_shell_says_nothing() -> None:
     host = Host(name="board", kind="ssh", address="b", origin=ORIGIN)
     there = replace(TARGET, runtime=replace(TARGET.runtime, host=host, env=(("X", "1"),)))

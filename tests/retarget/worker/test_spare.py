@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,18 @@ def test_a_spare_worker_is_not_taken_where_the_environment_has_changed(monkeypat
     assert spare.take() is None
     spare.close()
     assert (started.socket.fileno(), started.log.closed, started.progress.closed) == (-1, True, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) == 1, reason="needs two CPUs")
+def test_a_spare_worker_is_not_taken_where_the_process_may_use_other_cpus_since() -> None:
+    before = os.sched_getaffinity(0)
+    spare = SpareWorker()
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert spare.take() is None
+    finally:
+        os.sched_setaffinity(0, before)
+        spare.close()
 
 
 FORKED = """

@@ -147,14 +147,19 @@ def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(retu
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "used", "said"),
     [
-        ('"$@" 2>&1 | cat', "has printed one\nEXEC @asserts\n<vm>:0: FAILED_PRECONDITION; must be zero;"),
-        ("true | cat", "has not called the function"),
+        ('"$@" 2>&1 | cat', (), "has printed one\nEXEC @asserts\n<vm>:0: FAILED_PRECONDITION; must be zero;"),
+        ('"$@" 2>&1 | cat', (False,), "has printed one\n"),
+        ("true | cat", (), "has not called the function"),
+        ("true | cat", (False,), "has not written call.ireereplay"),
     ],
 )
-def test_a_call_without_results_whose_status_is_lost_has_failed(command: str, said: str, returned: bytes) -> None:
-    device = open_tool(config("sh", "-c", f'case "$*" in *asserts*) {command};; *) exec "$@";; esac', "sh"))
+def test_a_call_without_results_whose_status_is_lost_has_failed(
+    command: str, used: tuple[bool, ...], said: str, returned: bytes
+) -> None:
+    under = config("sh", "-c", f'case "$*" in *asserts*) {command};; *) exec "$@";; esac', "sh")
+    device = open_tool(msgspec.structs.replace(under, used=used))
     program = device.load(returned)
     program.call("checks_nothing", (), no_check)
     with pytest.raises(DriverError) as caught:
