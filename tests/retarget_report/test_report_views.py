@@ -208,6 +208,17 @@ def test_a_planned_target_that_the_run_before_had_and_this_one_lacks_is_no_longe
     assert "no result; the last verdict 1 run ago" in page.locator(".content").inner_text()
 
 
+def test_a_pass_on_another_device_is_not_said_to_mend(show: Open, tmp_path: Path) -> None:
+    for number, (one, device) in enumerate(((failed, "A"), (record, "B"))):
+        devices = (DeviceRecord(driver="d", uri="d://", name=device, physical_id="p"),)
+        write_results(tmp_path / f"{number}", [one("add", runtime="r", devices=devices)], started=NOW + number * DAY)
+        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+    write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
+    page = show(tmp_path / "site", "#history")
+    assert summaries(page) == ["1 changed otherwise | 100 % of 1"]
+    assert "1 open, of 1 targets" in page.locator(".content").inner_text()
+
+
 def test_a_case_that_fails_newly_in_an_expected_failure_is_newly_broken(show: Open, tmp_path: Path) -> None:
     for number, failing in enumerate(("f", "fg")):
         cases = [CaseRecord(name=name, outcome=Outcome.XFAILED if name in failing else Outcome.PASSED) for name in "fg"]

@@ -465,7 +465,8 @@ _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.PARTIAL, Outc
 class Regression(Struct, frozen=True, kw_only=True):
     """A target failed from the run `opened` on, until it was as expected in the run `closed`; None while it is open.
 
-    A run that gives no verdict closes nothing. One that is open from the target's first run on has no run before.
+    A run that gives no verdict closes nothing, nor does one on other devices than it failed on. One that is open from
+    the target's first run on has no run before.
     """
 
     opened: int
@@ -523,6 +524,7 @@ def _timeline(
     regressions: list[Regression] = []
     known: State | None = None
     previous = 0
+    failing: list[State] = []
     for run, (cell, state) in enumerate(zip(cells, found, strict=True)):
         if state is None or state.outcome is Outcome.NOT_RUN:
             continue
@@ -532,14 +534,16 @@ def _timeline(
         if cell == previous:
             continue
         previous, settled = cell, state.settled
-        if settled == known:
-            continue
-        since, known = run, settled
-        is_open = bool(regressions) and regressions[-1].closed is None
-        if settled.is_bad and not is_open:
-            regressions.append(Regression(opened=run))
-        elif settled.is_good and is_open:
-            regressions[-1] = Regression(opened=regressions[-1].opened, closed=run)
+        if settled.is_bad:
+            if not failing:
+                regressions.append(Regression(opened=run))
+            failing.append(settled)
+        elif settled.is_good and failing:
+            failing = [one for one in failing if settled.is_elsewhere(one)]
+            if not failing:
+                regressions[-1] = Regression(opened=regressions[-1].opened, closed=run)
+        if settled.anywhere != known:
+            since, known = run, settled.anywhere
     return Timeline(
         id=target,
         states=found,

@@ -24,7 +24,7 @@ from retarget.results.history import (
     unpack,
 )
 from retarget.results.overview import Change, State, change_of
-from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TargetRecord, TimesRecord
+from retarget.results.record import CaseRecord, DeviceRecord, Outcome, ReusedRecord, TargetRecord, TimesRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -368,6 +368,40 @@ def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | Non
     closed = [number for one in line.regressions for number in (one.opened, one.closed) if number is not None]
     assert closed == sorted(set(closed))
     assert line.is_open == (next((state.is_bad for state in states[::-1] if state != SKIPPED), False) is True)
+
+
+def on(record: TargetRecord, device: str) -> TargetRecord:
+    return replace(record, devices=(DeviceRecord(driver="d", uri="d://", name=device, physical_id="p"),))
+
+
+def on_devices(*records: TargetRecord) -> History:
+    packed = [pack([session(f"s{day}", one, day=day)]) for day, one in enumerate(records)]
+    return unpack([(run.name, run.name, content) for run, content in packed])
+
+
+def test_a_pass_on_another_device_mends_nothing() -> None:
+    good, bad = passed("t"), failed("t")
+    found = on_devices(on(bad, "A"), on(good, "B"), on(bad, "B"), on(good, "A"), on(good, "B"))
+    changes = [changes_between(found, run, run + 1) for run in range(4)]
+    assert changes == [{"t": Change.OTHER}, {"t": Change.BROKEN}, {"t": Change.OTHER}, {}]
+    line = found.timeline("t")
+    assert line is not None
+    assert (line.regressions, line.since) == ((Regression(opened=0, closed=4),), 3)
+
+
+def test_what_says_no_device_mends_and_is_mended_on_any() -> None:
+    good, bad = passed("t"), failed("t")
+    for records in ([bad, on(good, "A")], [on(bad, "A"), good], [on(bad, "A"), on(good, "A")]):
+        found = on_devices(*records)
+        assert changes_between(found, 0, 1) == {"t": Change.MENDED}
+        assert [line.is_open for line in timelines(found)] == [False]
+
+
+def test_a_file_without_devices_is_read() -> None:
+    run, content = pack([session("a", failed("t"))])
+    file = json.loads(gzip.decompress(content))
+    file["of"] = [state[:3] for state in file["of"]]
+    assert unpack([(run.name, "", gzip.compress(json.dumps(file).encode()))]).at(0) == {"t": FAILED}
 
 
 def test_changes_are_against_the_last_run_or_a_chosen_one() -> None:
