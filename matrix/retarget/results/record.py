@@ -348,6 +348,12 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         """Whether it failed for a golden rule: what measures nothing says nothing of that."""
         return self.outcome.is_bad and any(one.verdict == "broken" for one in self.goldens)
 
+    def leaves_broken(self, earlier: TargetRecord) -> bool:
+        """Whether a golden rule that an earlier result broke is in force here, and could not be judged."""
+        unjudged = {(one.rule, one.case) for one in self.goldens if one.verdict == "not judged"}
+        broken = [one for one in earlier.goldens if one.verdict == "broken"]
+        return any((one.rule, case) in unjudged for one in broken for case in ("", one.case))
+
     def machine(self, host: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, and the devices."""
         return host, *sorted(f"{device.physical_id} {device.name}" for device in self.devices)

@@ -110,8 +110,9 @@ def _diff(arguments: argparse.Namespace) -> int:
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     for target, state in after.items():
-        if target in old and old[target].breaks_golden and state.is_good and not is_benchmark:
-            after[target] = State(Outcome.PARTIAL, "", "it was not measured")
+        breaks = target in old and old[target].breaks_golden and state.is_good
+        if breaks and (not is_benchmark or new[target].leaves_broken(old[target])):
+            after[target] = State(Outcome.PARTIAL, "", "its golden rule was not judged")
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
