@@ -434,7 +434,11 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
             found[one] = {
                 where: own
                 for where, own in standing.items()
-                if where not in same or (where[-1:] == (_GOLDEN,) and (not is_benchmark or last.leaves_broken(own[-1])))
+                if where not in same
+                or (
+                    where[-1:] == (_GOLDEN,)
+                    and (not is_benchmark or not {*last.open_goldens}.isdisjoint(own[-1].open_goldens))
+                )
             }
             found[one][(*place, _GOLDEN) if last.breaks_golden else place] = said
     return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}

@@ -64,7 +64,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
     `cases` are those that failed, of a target with several; empty where nothing asked for them. `devices` are those
-    that it ran on, or was compiled for; empty where nothing says.
+    that it ran on, or was compiled for; empty where nothing says. `goldens` are `TargetRecord.open_goldens`.
     """
 
     outcome: Outcome
@@ -72,6 +72,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     signature: str = ""
     cases: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
+    goldens: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -86,16 +87,18 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @property
     def settled(self) -> State:
         """The same, with `passed` for `flaky`: what a look back compares, where chance is counted by itself."""
-        return State(Outcome.PASSED, devices=self.devices) if self.outcome is Outcome.FLAKY else self
+        return replace(self, outcome=Outcome.PASSED, stage="", signature="") if self.outcome is Outcome.FLAKY else self
 
     @property
     def anywhere(self) -> State:
-        """The same, whatever the devices."""
-        return replace(self, devices=())
+        """The same, whatever the devices and golden rules."""
+        return replace(self, devices=(), goldens=())
 
-    def is_elsewhere(self, other: State) -> bool:
-        """Whether it is of other devices: a pass says nothing of a failure there."""
-        return bool(self.devices and other.devices) and self.devices != other.devices
+    def silence_on(self, failure: State) -> str:
+        """Return why a good result says nothing of a failure; empty where it mends it."""
+        if self.devices and failure.devices and self.devices != failure.devices:
+            return "on another device"
+        return "" if {*self.goldens}.isdisjoint(failure.goldens) else "its golden rule was not judged"
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
@@ -111,7 +114,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         """Return the result of a target in short."""
         compiled_for = record.compile.devices if record.compile is not None and not record.runtime else ()
         names = {" ".join(filter(None, (d.driver, d.name, d.host))) for d in record.devices or compiled_for}
-        return replace(cls._of(record), devices=tuple(sorted(names)))
+        return replace(cls._of(record), devices=tuple(sorted(names)), goldens=record.open_goldens)
 
     @classmethod
     def _of(cls, record: TargetRecord) -> State:
@@ -148,9 +151,9 @@ class Change(StrEnum):
     GONE = "gone"
     """It is not among the targets any more."""
     MENDED = "newly mended"
-    """It failed, and is as expected now, on the same devices."""
+    """It failed, and is as expected now, on the same devices and as to the same golden rules."""
     OTHER = "changed otherwise"
-    """Another stage, signature or outcome, or as expected on other devices than it failed on."""
+    """Another stage, signature or outcome, or as expected where that says nothing of the failure."""
     NEW = "new"
     """It was not among the targets before."""
 
@@ -165,7 +168,7 @@ def change_of(before: State | None, after: State | None) -> Change | None:
         return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
     if after.is_good:
         if before.is_bad:
-            return Change.OTHER if after.is_elsewhere(before) else Change.MENDED
+            return Change.OTHER if after.silence_on(before) else Change.MENDED
         return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
@@ -222,5 +225,5 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     for target, before, after in states:
         if (change := change_of(before, after)) is not None:
             if change is Change.OTHER and before and before.is_bad and after and after.is_good:
-                after = replace(after, signature="on another device")  # noqa: PLW2901
+                after = replace(after, signature=after.silence_on(before))  # noqa: PLW2901
             yield Difference(target, change, before, after)

@@ -22,15 +22,15 @@ _SORTS = {
     "none": (State(Outcome.SKIPPED), State(Outcome.BLOCKED)),
     "absent": (None, None),
 }
-"""A state before and after of each kind, `elsewhere` for a good one of other devices than before. `killed` is not here:
-it says nothing, so it makes no change."""
+"""A state before and after of each kind, `elsewhere` for a good one that says nothing of a failure before. `killed` is
+not here: it says nothing, so it makes no change."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
     """A state that occurs. Two states are one where their `settled` are equal; `sort` is one of `_SORTS`, or `killed`.
 
     `look` is the page's state, empty for none, `text` what happened, for people, `cases` those that failed, `devices`
-    where it ran.
+    where it ran, `goldens` golden rules, as `State` has them.
     """
 
     look: str
@@ -39,6 +39,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     text: str
     cases: Sequence[str] = ()
     devices: str = ""
+    goldens: Sequence[str] = ()
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
@@ -112,7 +113,13 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
         sort = "killed"
     devices = ", ".join(state.devices)
     return Kind(
-        look=STATES[state.outcome], sort=sort, settled=number, text=str(state), cases=state.cases, devices=devices
+        look=STATES[state.outcome],
+        sort=sort,
+        settled=number,
+        text=str(state),
+        cases=state.cases,
+        devices=devices,
+        goldens=state.goldens,
     )
 
 
