@@ -196,19 +196,6 @@ def _package(folder: Path, part: str) -> Path:
     return folder
 
 
-def test_what_a_bundle_of_an_extension_compiles_with_is_not_taken_from_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, here: Path
-) -> None:
-    done = _steps(monkeypatch)
-    with pytest.raises(
-        CannotTell, match=r"^--toolchain: found no iree/compiler in .*; pip install iree-base-compiler$"
-    ):
-        repro._attempt(bundle(toolchain="retarget"), options("--toolchain", str(here)), here)
-    assert done == []
-    _package(here, "compiler")
-    assert repro._attempt(bundle(toolchain="retarget"), options("--toolchain", str(here)), here) == []
-
-
 def test_a_run_with_another_runtime_than_the_toolchain_s_is_said(
     monkeypatch: pytest.MonkeyPatch, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -173,15 +173,15 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
             raise CannotTell("the bundle holds no artifact to run: its module did not compile")
         if not bundle.get("run"):
             raise CannotTell("the bundle runs nothing: its artifact is judged when it is compiled")
-        if bundle["toolchain"] == "iree":
-            _expect_package(options.toolchain, "runtime")
+        own = options.toolchain if bundle["toolchain"] == "iree" else None
+        if own is not None and not _packages(own, "runtime"):
+            raise CannotTell(f"--toolchain: found no iree/runtime in {own}; pip install iree-base-runtime")
         artifact = HERE / bundle["artifact"]
     else:
         step = bundle["compile"]
         if bundle["toolchain"] == "iree":
             failures = _compile(step, options, artifact)
         else:
-            _expect_package(options.toolchain, "compiler")
             failures = _child(options, "compile", step, artifact, "compile")
         if failures:
             return failures
@@ -190,12 +190,6 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
     if options.toolchain is not None and not _packages(options.toolchain, "runtime"):
         print(f"running with this environment's runtime: found no iree/runtime in {options.toolchain}", flush=True)
     return _child(options, "run", bundle["run"], artifact, "load")
-
-
-def _expect_package(toolchain: Path | None, part: str) -> None:
-    """Raise `CannotTell` where a toolchain lacks the package that does a step: the environment's is not meant."""
-    if toolchain is not None and not _packages(toolchain, part):
-        raise CannotTell(f"--toolchain: found no iree/{part} in {toolchain}; pip install iree-base-{part}")
 
 
 def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Path) -> list[Failure]:
@@ -355,7 +349,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
             else:
                 from retarget_repro.bundle.archive import compile_module
 
-                compile_module(bundle, HERE, Path(path), _note)
+                compile_module(bundle, HERE, Path(path), _note, options.toolchain)
             _note(end=True)
         except CannotTell as reason:
             _note(cannot_tell=str(reason))
