@@ -239,6 +239,9 @@ SETTINGS = pytest.StashKey[Settings]()
 NOT_ENTERED = pytest.StashKey[dict[Path, None]]()
 """The folders that pytest does not enter."""
 
+MISNAMED = pytest.StashKey[dict[Path, str]]()
+"""Files with declarations that are not read, and the name by which they would be."""
+
 OF_ONE_ID = pytest.StashKey[bool]()
 """Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the
 ids were listed, and the device worker is a fork, which imports nothing again."""

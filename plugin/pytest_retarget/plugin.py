@@ -7,6 +7,7 @@ at the name of each file. The rest is imported when a `suite.toml` is met.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options import MARKERS, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
+from pytest_retarget.options import MARKERS, MISNAMED, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
@@ -163,6 +164,8 @@ def activate(config: pytest.Config) -> ModuleType:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Collectors, Collectors]:
     """Collect suite files; and, where it or its folder is named, a module through the suite that declares it."""
     collectors = yield
+    if (near := _NEAR.fullmatch(file_path.name)) is not None:
+        _note_misnamed(parent.config, file_path, _MEANT[near[1].lower()])
     if file_path.name == SUITE_FILE:
         collectors.append(activate(parent.config).SuiteFile.from_parent(parent, path=file_path))
     elif (not collectors or file_path.suffix in _DOCTESTS) and parent.session.isinitpath(file_path):
@@ -179,6 +182,22 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     ):
         collectors.append(activate(parent.config).ModuleFile.from_parent(parent, path=file_path))
     return collectors
+
+
+_MEANT = {"suit": SUITE_FILE, "matri": MATRIX_FILE, "expectation": EXPECTATIONS_FILE}
+_NEAR = re.compile(r"(?!(?:suite|matrix|expectations)\.toml$)(?i:(suit|matri|expectation)(?:es?|x|ces|s)?\.toml)")
+_TABLES = re.compile(rb"^\s*\[\[\s*(?:module_test_suite|\w+_config|expectation|golden)\b", re.MULTILINE)
+
+
+def _note_misnamed(config: pytest.Config, path: Path, meant: str) -> None:
+    """Remember a file with declarations whose name only resembles `meant`, where its folder has none of that name."""
+    try:
+        is_misnamed = meant not in os.listdir(path.parent) and bool(_TABLES.search(path.read_bytes()))  # noqa: PTH208
+    except OSError:
+        return
+    if is_misnamed:
+        activate(config)
+        config.stash.setdefault(MISNAMED, {})[path] = meant
 
 
 def _is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:

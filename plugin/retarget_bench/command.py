@@ -53,7 +53,7 @@ class _Row(Struct, frozen=True, kw_only=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    does = "compare the benchmarks in two sets of results; exit status 1 where something is larger, or ran in A alone"
+    does = "compare the benchmarks in two sets of results; exit status 1 where something is larger, or in A alone"
     compare = actions.add_parser("compare", help=does, description=f"{does}.")
     compare.add_argument("before", type=input_path, metavar="A", help="folder or file of results: before")
     compare.add_argument("after", type=input_path, metavar="B", help="folder or file of results: after")
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
     missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
     gone = [key for key in before if key not in after and key[1] in metrics]
-    gone = [key for key in gone if key[1].is_of_runs or key[0] in bad]  # a compile is kept
+    gone = [key for key in gone if key[1] is not Metric.COMPILE_TIME or key[0] in bad]  # the cache keeps artifacts
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""

@@ -161,14 +161,15 @@ _WORDS = {
 
 
 def judge_goldens(
-    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str
+    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str, *, passes: bool = True
 ) -> Iterator[tuple[Golden, GoldenRecord]]:
     """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
     session's. A target fails where it is `broken`."""
     found = tuple(Measurement.of(record))
     for rule in rules:
-        if is_expired(rule):
-            yield _result(rule, "", "not judged", f"{rule.bound}: the rule is past its `until`, {rule.until}")
+        if not passes or is_expired(rule):
+            why = f"the rule is past its `until`, {rule.until}" if passes else "the target fails, as is expected"
+            yield _result(rule, "", "not judged", f"{rule.bound}: {why}")
             continue
         of_metric = [one for one in found if one.metric is rule.metric]
         if not of_metric:

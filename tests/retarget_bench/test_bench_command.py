@@ -123,6 +123,22 @@ def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
 
 
+def test_a_compile_target_that_only_the_first_results_have_is_not_measured_any_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0})
+    start = new_session(selected=1, digest="")
+    with ResultsWriter(Path("before"), start) as writer:
+        for name, fields in (("gone", {"dispatches": 2}), ("c", {"seconds": 1.0})):  # c comes from the cache later
+            compiled = CompileRecord(key="k", artifact="a", size=100, **fields)
+            nodeid = f"s.toml::s::{name}"
+            writer.write(TargetRecord(nodeid=nodeid, outcome=Outcome.PASSED, compile=compiled, session=start.session))
+        writer.end(0)
+    assert compare("--format", "json") == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::gone"]
+
+
 def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 1.0, "b": 1.0})
     write("after", scale={"a": 1.2, "b": 1.2})

@@ -206,6 +206,27 @@ def test_data_sets_are_cases(tmp_path: Path) -> None:
         read(case)
 
 
+@pytest.mark.parametrize(
+    ("names", "wrong"),
+    [
+        (("input_0", "output_0", "output_2"), "found output_2.pb in test_data_set_0, expected output_1.pb"),
+        (("input_1", "output_0"), "found input_1.pb in test_data_set_0, expected input_0.pb"),
+        (("input_0", "output_0", "output_00"), "found output_00.pb in test_data_set_0, expected output_1.pb"),
+    ],
+)
+def test_a_gap_in_the_numbers_of_a_data_set_is_an_error_of_its_case(
+    tmp_path: Path, names: tuple[str, ...], wrong: str
+) -> None:
+    model = save(tmp_path / "net" / "model.onnx")
+    folder = model.parent / "test_data_set_0"
+    folder.mkdir()
+    for name in names:
+        array = np.ones((2, 4 if "input" in name else 3), np.float32)
+        (folder / f"{name}.pb").write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
+    (case,) = load(model, None, *sorted(folder.iterdir()), folder=tmp_path)
+    assert errors(case) == [wrong]
+
+
 def test_the_schema_for_editors_takes_inputs_by_name_only_for_models() -> None:
     by_place = {"case": [{"function": "f", "inputs": [1, {"fill": 2}], "reference": "r.py:f"}]}
     by_name = {"case": [{"inputs": {"x": {"fill": 2}}, "reference": "onnx"}]}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.results import CaseRecord, DeviceRecord, Outcome, TargetRecord, read_results
 from retarget.results.history import add_run
-from retarget.results.record import CompileRecord, RunRecord
+from retarget.results.record import CompileRecord, GoldenRecord, RunRecord
 from retarget_report.command import write_site
 from retarget_report.read import read_report
 
@@ -206,6 +206,26 @@ def test_a_planned_target_that_the_run_before_had_and_this_one_lacks_is_no_longe
     page = show(tmp_path / "site", "#history")
     assert summaries(page) == ["1 no longer run | 50 % of 2"]
     assert "no result; the last verdict 1 run ago" in page.locator(".content").inner_text()
+
+
+def test_a_pass_on_another_device_is_not_said_to_mend(show: Open, tmp_path: Path) -> None:
+    for number, (one, device) in enumerate(((failed, "A"), (record, "B"))):
+        devices = (DeviceRecord(driver="d", uri="d://", name=device, physical_id="p"),)
+        write_results(tmp_path / f"{number}", [one("add", runtime="r", devices=devices)], started=NOW + number * DAY)
+        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+    write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
+    page = show(tmp_path / "site", "#history")
+    assert summaries(page) == ["1 changed otherwise | 100 % of 1"]
+    assert "1 open, of 1 targets" in page.locator(".content").inner_text()
+
+
+def test_a_pass_that_judges_no_golden_rule_is_not_said_to_mend(show: Open, tmp_path: Path) -> None:
+    broken = (GoldenRecord(rule="r", verdict="broken", text=""),)
+    for number, one in enumerate((failed("add", runtime="r", goldens=broken), record("add", runtime="r"))):
+        write_results(tmp_path / f"{number}", [one], started=NOW + number * DAY)
+        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+    write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
+    assert summaries(show(tmp_path / "site", "#history")) == ["1 changed otherwise | 100 % of 1"]
 
 
 def test_a_case_that_fails_newly_in_an_expected_failure_is_newly_broken(show: Open, tmp_path: Path) -> None:

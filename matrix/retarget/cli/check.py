@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
         msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
-        raise RetargetError(msg)
+        raise RetargetError("\n".join([msg, *notes]))
     if diagnostics:
         sys.stderr.write(f"{DiagnosticsError(tuple(dict.fromkeys(diagnostics)))}\n")
     for message in messages:

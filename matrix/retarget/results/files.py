@@ -405,14 +405,14 @@ _Place = tuple[str, ...]
 others with its runtime config in its session, or the host."""
 
 _GOLDEN = "golden"
-"""The end of a place where a golden rule was broken, which only a benchmark mends."""
+"""The end of a place where a golden rule was broken, which only a benchmark mends that judges it."""
 
 
 def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
     """Return the records of each target by its id, its result last: of several sessions those of the last that came to
     it, and to all of its cases. A failure is mended on the devices on which it was: not by a pass on others, nor by a
     session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it. A
-    broken golden rule is mended in a benchmark."""
+    broken golden rule is mended in a benchmark that judges it."""
     found: dict[str, dict[_Place, list[TargetRecord]]] = {}
     for session in sessions:
         here, is_benchmark = (f"the host {session.start.host}",), session.is_benchmark
@@ -431,8 +431,15 @@ def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetReco
                 place = next(iter(places)) if len(places := known[last.runtime]) == 1 else here
             same = {(), here, place, _place(last, with_hosts=False)}  # older results have no hosts of devices
             same = {*standing} if is_everywhere else same | {(*one, _GOLDEN) for one in same}
-            gone = {one for one in same if is_benchmark or one[-1:] != (_GOLDEN,)}
-            found[one] = {where: own for where, own in standing.items() if where not in gone}
+            found[one] = {
+                where: own
+                for where, own in standing.items()
+                if where not in same
+                or (
+                    where[-1:] == (_GOLDEN,)
+                    and (not is_benchmark or not {*last.open_goldens}.isdisjoint(own[-1].open_goldens))
+                )
+            }
             found[one][(*place, _GOLDEN) if last.breaks_golden else place] = said
     return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
 

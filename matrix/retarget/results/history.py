@@ -27,11 +27,12 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from retarget.results.files import SessionResults, faulty_sessions, results_of
 from retarget.results.measurements import totals
 from retarget.results.overview import Change, State, differences
-from retarget.results.record import Outcome, TargetRecord, When
+from retarget.results.record import UNMEASURED, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path, install_hint
 from retarget.support.files import UNFINISHED, read_regular, user_path, write_atomically
 
@@ -173,7 +174,10 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     starts = [one.start for one in sessions]
     sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
     found = results_of(sessions)
+    benchmarks = {one.start.session for one in sessions if one.is_benchmark}
     states = {name: State.by_case(record) for name, record in sorted(found.items())}
+    for name in (one for one, state in states.items() if state.is_good and found[one].session not in benchmarks):
+        states[name] = replace(states[name], goldens=(UNMEASURED,))
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}
     times = [one.started for one in starts]
@@ -200,7 +204,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
     )
     when = time.strftime(_WHEN, time.gmtime(run.started))
     name = f"{when}-{hashlib.sha256(content).hexdigest()[:16]}"
-    return msgspec.structs.replace(run, name=name), gzip.compress(content, compresslevel=6, mtime=0)
+    return replace(run, name=name), gzip.compress(content, compresslevel=6, mtime=0)
 
 
 def _metrics(records: Sequence[TargetRecord]) -> dict[str, list[tuple[int, float]]]:
@@ -247,7 +251,7 @@ def unpack(files: Iterable[tuple[str, str, bytes | str]], *, last: int = 0) -> H
         milliseconds = _column(places, file.milliseconds, len(numbers))
         of_metrics = (file.metrics or {}).items()
         metrics = {metric: {file.ids[place]: value for place, value in values} for metric, values in of_metrics}
-        read.append((msgspec.structs.replace(file.run, name=name), cells, milliseconds, metrics))
+        read.append((replace(file.run, name=name), cells, milliseconds, metrics))
     kept = _without_parts(read)[-last:]
     for _, cells, milliseconds, _ in kept:
         cells.extend(_zeros(len(numbers) - len(cells)))
@@ -465,7 +469,8 @@ _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.PARTIAL, Outc
 class Regression(Struct, frozen=True, kw_only=True):
     """A target failed from the run `opened` on, until it was as expected in the run `closed`; None while it is open.
 
-    A run that gives no verdict closes nothing. One that is open from the target's first run on has no run before.
+    A run that gives no verdict closes nothing, nor does one on other devices than it failed on, or one that judges no
+    golden rule which it broke. One that is open from the target's first run on has no run before.
     """
 
     opened: int
@@ -523,6 +528,7 @@ def _timeline(
     regressions: list[Regression] = []
     known: State | None = None
     previous = 0
+    failing: list[State] = []
     for run, (cell, state) in enumerate(zip(cells, found, strict=True)):
         if state is None or state.outcome is Outcome.NOT_RUN:
             continue
@@ -532,14 +538,16 @@ def _timeline(
         if cell == previous:
             continue
         previous, settled = cell, state.settled
-        if settled == known:
-            continue
-        since, known = run, settled
-        is_open = bool(regressions) and regressions[-1].closed is None
-        if settled.is_bad and not is_open:
-            regressions.append(Regression(opened=run))
-        elif settled.is_good and is_open:
-            regressions[-1] = Regression(opened=regressions[-1].opened, closed=run)
+        if settled.is_bad:
+            if not failing:
+                regressions.append(Regression(opened=run))
+            failing.append(settled)
+        elif settled.is_good and failing:
+            failing = [one for one in failing if settled.silence_on(one)]
+            if not failing:
+                regressions[-1] = Regression(opened=regressions[-1].opened, closed=run)
+        if settled.anywhere != known:
+            since, known = run, settled.anywhere
     return Timeline(
         id=target,
         states=found,

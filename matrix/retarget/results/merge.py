@@ -115,7 +115,7 @@ def check_agreement(sessions: Sequence[SessionResults]) -> None:
 
 
 def _differences(one: TargetRecord, two: TargetRecord) -> Iterator[str]:
-    states = State.by_case(one), State.by_case(two)
+    states = State.by_case(one).anywhere, State.by_case(two).anywhere
     if states[0] != states[1]:
         yield f"{states[0]} and {states[1]}"
     for (what, first), (_, second) in zip(_digests(one), _digests(two), strict=True):

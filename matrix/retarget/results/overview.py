@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.model.signatures import normalise
 from retarget.results.record import CaseRecord, Outcome, TargetRecord
@@ -62,13 +63,16 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
 
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
-    `cases` are those that failed, of a target with several; empty where nothing asked for them.
+    `cases` are those that failed, of a target with several; empty where nothing asked for them. `devices` are those
+    that it ran on, or was compiled for; empty where nothing says. `goldens` are `TargetRecord.open_goldens`.
     """
 
     outcome: Outcome
     stage: str = ""
     signature: str = ""
     cases: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    goldens: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -83,7 +87,18 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @property
     def settled(self) -> State:
         """The same, with `passed` for `flaky`: what a look back compares, where chance is counted by itself."""
-        return State(Outcome.PASSED) if self.outcome is Outcome.FLAKY else self
+        return replace(self, outcome=Outcome.PASSED, stage="", signature="") if self.outcome is Outcome.FLAKY else self
+
+    @property
+    def anywhere(self) -> State:
+        """The same, whatever the devices and golden rules."""
+        return replace(self, devices=(), goldens=())
+
+    def silence_on(self, failure: State) -> str:
+        """Return why a good result says nothing of a failure; empty where it mends it."""
+        if self.devices and failure.devices and self.devices != failure.devices:
+            return "on another device"
+        return "" if {*self.goldens}.isdisjoint(failure.goldens) else "its golden rule was not judged"
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
@@ -97,6 +112,12 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @classmethod
     def of(cls, record: TargetRecord) -> State:
         """Return the result of a target in short."""
+        compiled_for = record.compile.devices if record.compile is not None and not record.runtime else ()
+        names = {" ".join(filter(None, (d.driver, d.name, d.host))) for d in record.devices or compiled_for}
+        return replace(cls._of(record), devices=tuple(sorted(names)), goldens=record.open_goldens)
+
+    @classmethod
+    def _of(cls, record: TargetRecord) -> State:
         outcome, seen = record.outcome, record.observation
         if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
             return cls(outcome, "", normalise(record.reason))
@@ -117,7 +138,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         state, bad = cls.of(record), {Outcome.FAILED, Outcome.XFAILED}
         several = len(record.cases) > 1 and state.outcome in bad
         failing = (one.name for one in record.cases if several and one.outcome in bad)
-        return msgspec.structs.replace(state, cases=tuple(failing))
+        return replace(state, cases=tuple(failing))
 
 
 class Change(StrEnum):
@@ -130,25 +151,25 @@ class Change(StrEnum):
     GONE = "gone"
     """It is not among the targets any more."""
     MENDED = "newly mended"
-    """It failed, and is as expected now."""
+    """It failed, and is as expected now, on the same devices and as to the same golden rules."""
     OTHER = "changed otherwise"
-    """Another stage, signature or outcome."""
+    """Another stage, signature or outcome, or as expected where that says nothing of the failure."""
     NEW = "new"
     """It was not among the targets before."""
 
 
 def change_of(before: State | None, after: State | None) -> Change | None:
     """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
-    if before == after:
+    if before is None or after is None:
+        return None if before is after else Change.GONE if after is None else Change.NEW
+    if before.anywhere == after.anywhere:
         return None
-    if before is None:
-        return Change.NEW
-    if after is None:
-        return Change.GONE
     if after.is_bad:
         return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
     if after.is_good:
-        return Change.MENDED if before.is_bad else Change.BROKEN if after.fails_beyond(before) else Change.OTHER
+        if before.is_bad:
+            return Change.OTHER if after.silence_on(before) else Change.MENDED
+        return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
     return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 
@@ -203,4 +224,6 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     """Yield what differs, of targets with their states before and after."""
     for target, before, after in states:
         if (change := change_of(before, after)) is not None:
+            if change is Change.OTHER and before and before.is_bad and after and after.is_good:
+                after = replace(after, signature=after.silence_on(before))  # noqa: PLW2901
             yield Difference(target, change, before, after)

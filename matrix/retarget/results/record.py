@@ -113,6 +113,10 @@ class GoldenRecord(_Record, frozen=True, kw_only=True):
     case: str = ""
 
 
+UNMEASURED = "*"
+"""Stands for all golden rules."""
+
+
 class CaseRecord(_Record, frozen=True, kw_only=True):
     """One case of a target, after `seconds` of wall time.
 
@@ -347,6 +351,17 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     def breaks_golden(self) -> bool:
         """Whether it failed for a golden rule: what measures nothing says nothing of that."""
         return self.outcome.is_bad and any(one.verdict == "broken" for one in self.goldens)
+
+    @property
+    def open_goldens(self) -> tuple[str, ...]:
+        """Words for the golden rules that it broke, or else for those that it could not judge. A later result mends
+        none of an earlier one with which it shares a word; one of a session that measured nothing has `UNMEASURED`."""
+        by_verdict: dict[str, set[str]] = {}
+        for one in self.goldens:
+            by_verdict.setdefault(one.verdict, set()).add(f"{one.rule} {one.case}".rstrip())
+        if broken := by_verdict.get("broken"):
+            return tuple(sorted({UNMEASURED, *broken, *(one.rule for one in self.goldens if one.verdict == "broken")}))
+        return tuple(sorted(by_verdict.get("not judged", ())))
 
     def machine(self, host: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, and the devices."""

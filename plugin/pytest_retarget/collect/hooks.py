@@ -13,7 +13,7 @@ from retarget.support import counted, did_you_mean, display_path, listed
 from pytest_retarget.collect.preselection import preselection
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.items.targets import CompileItem, MatrixItem
-from pytest_retarget.options import NOT_ENTERED, SETTINGS
+from pytest_retarget.options import MISNAMED, NOT_ENTERED, SETTINGS
 from pytest_retarget.session.declared import declared, is_whole
 
 FILES_NAMED = 4
@@ -80,6 +80,9 @@ class CollectionHooks(Refusing):
             with suppress(ExpressionError):  # pytest says what is wrong
                 self.notes += unknown_words(text, known, only_near=bool(session.items))
         self.notes += _not_entered(session)
+        for path, meant in session.config.stash.get(MISNAMED, {}).items():
+            sort = f"declarations of its sort are in {meant}"
+            self.notes.append(f"{display_path(path)} is not read: {sort}; rename it")
 
     def pytest_report_collectionfinish(self, config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
         """Report what was declared, and where."""

@@ -46,23 +46,24 @@ class Benchmark:
         if isinstance(trial.target, RunTarget):
             trial.services.engine.finish_compiles()
 
-    def judge(self, trial: Trial, path: Path) -> None:
+    def judge(self, trial: Trial, path: Path, *, passes: bool = True) -> None:
         """Record what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
-        rules that it breaks."""
+        rules that it breaks. One that fails as expected is not measured, and no rule judged."""
         from retarget_bench.golden import judge_goldens  # only benchmarks need it
 
         record = trial.record
-        if isinstance(trial.target, CompileTarget):
+        if passes and isinstance(trial.target, CompileTarget):
             if record.compile is None or not record.compile.artifact:
                 return
             self._record_statistics(trial, trial.target)
-        self._count(trial.record)
+        if passes:
+            self._count(trial.record)
         compiled = record.compile.devices if record.compile is not None else ()
         devices = record.devices if isinstance(trial.target, RunTarget) else compiled
         goldens = self._rules(path, trial.target.compiled.suite)
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
-        results = tuple(judge_goldens(rules, trial.record, baseline, platform.node()))
+        results = tuple(judge_goldens(rules, trial.record, baseline, platform.node(), passes=passes))
         trial.update_record(goldens=tuple(one for _, one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.case)}{one.text}" for _, one in results if one.verdict == "not judged"

@@ -87,7 +87,12 @@ class MatrixItem(pytest.Item):
         with pytest_outcomes():
             if benchmark is not None:
                 benchmark.prepare(self.trial)
-            self.trial.attempt()
+            try:
+                self.trial.attempt()
+            except AsExpected:
+                if benchmark is not None:
+                    benchmark.judge(self.trial, self.path, passes=False)
+                raise
             if benchmark is not None:
                 benchmark.judge(self.trial, self.path)
 

@@ -47,6 +47,7 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
         if not written:
             where = f"in {cases_file_of(request.source).name} beside it"
             problems = [Problem(one.path, f"{one.message} {where}") for one in problems]
+        problems += _gaps(case) if origin is beside else ()
         yield Reading(
             file=origin,
             written=bound,
@@ -80,6 +81,16 @@ def _data_sets(data: Sequence[Path]) -> Iterator[WrittenCase]:
             for word in ("input", "output")
         )
         yield WrittenCase(name=folder.name, inputs=inputs, expected=expected, names=None if inputs else ())
+
+
+def _gaps(case: WrittenCase) -> Iterator[Problem]:
+    """Yield which files of a data set are not where their numbers say: one before them is missing, or there twice."""
+    for word, values in (("input", case.inputs), ("output", case.expected or ())):
+        for place, path in enumerate(Path(value.table.pb) for value in values if isinstance(value.table, PbTable)):
+            if int(path.stem.rpartition("_")[2]) != place:
+                message = f"found {path.name} in {case.name}, expected {word}_{place}.pb"
+                yield Problem((), message)
+                break
 
 
 def _bound(case: WrittenCase, model: Model, function: str, problems: list[Problem]) -> tuple[WrittenCase, FunctionInfo]:

@@ -115,7 +115,9 @@
     const {states, changes} = past(), old = states[cells[before]], now = states[cells[after]];
     if (old.settled === now.settled) return "";
     const further = old.cases.length > 0 && now.cases.some(one => !old.cases.includes(one));
-    return further && now.sort === old.sort ? "newly broken" : changes[old.sort]?.[now.sort] || "";
+    const moved = old.devices && now.devices && old.devices !== now.devices;
+    const elsewhere = now.sort === "good" && (moved || old.goldens.some(one => now.goldens.includes(one)));
+    return further && now.sort === old.sort ? "newly broken" : changes[old.sort]?.[elsewhere ? "elsewhere" : now.sort] || "";
   }
 
   function regressions(targets) {

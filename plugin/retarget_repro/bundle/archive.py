@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Protocol
 
 import msgspec
 from retarget.extension import ArtifactRequest, CompileRequest, CompilerError, Device, Resolved
-from retarget.model import Origin, RuntimeConfig
+from retarget.model import CompilerConfig, Origin, RuntimeConfig, Toolchain
 from retarget.session import load_extensions
 from retarget.support import RetargetError, display_path, first_line, install_hint, irregular, replacing, shown
 
@@ -325,6 +325,9 @@ def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None, hidden:
     return Reproduced(runs=runs, same=sum(status == _BAD for status, _ in made), others=tuple(others))
 
 
+_ORIGIN = Origin(file=Path("bundle.json"), key_path="")
+
+
 def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:
     """Open the devices of a bundle, or those that are named instead. Raises what `Driver.open` does."""
     config = RuntimeConfig(
@@ -334,19 +337,25 @@ def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:
         used=tuple(run["used"]),
         flags=tuple(run["flags"]),
         run_under=tuple(run["run_under"]),
-        origin=Origin(file=Path("bundle.json"), key_path="run"),
+        origin=_ORIGIN,
     )
     return load_extensions().driver(run["driver"]).open(config)
 
 
-def compile_module(bundle: Mapping[str, Any], folder: Path, artifact: Path, note: Callable[..., None]) -> None:
+def compile_module(
+    bundle: Mapping[str, Any], folder: Path, artifact: Path, note: Callable[..., None], toolchain: Path | None = None
+) -> None:
     """Compile the module of a bundle, and judge what came out where its kind does that. Failures go to `note`.
 
-    Raises `RetargetError` where the compiler gives no verdict, and what it raises without one.
+    Raises `RetargetError` where the compiler gives no verdict, or cannot use the toolchain, and what it raises itself.
     """
     step, check = bundle["compile"], bundle.get("check")
     source = folder / step["source"]
     registry = load_extensions()
+    if toolchain is not None:
+        used = Toolchain(name="--toolchain", path=toolchain, origin=_ORIGIN)
+        config = CompilerConfig(name="repro", compiler=step["compiler"], toolchain=used, origin=_ORIGIN)
+        os.environ.update(registry.worker_environment(config))
     request = CompileRequest(
         source=source.read_bytes(),
         source_name=source.name,

@@ -171,6 +171,8 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
     if options.run_only:
         if not bundle["artifact"]:
             raise CannotTell("the bundle holds no artifact to run: its module did not compile")
+        if not bundle.get("run"):
+            raise CannotTell("the bundle runs nothing: its artifact is judged when it is compiled")
         own = options.toolchain if bundle["toolchain"] == "iree" else None
         if own is not None and not _packages(own, "runtime"):
             raise CannotTell(f"--toolchain: found no iree/runtime in {own}; pip install iree-base-runtime")
@@ -185,6 +187,8 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
             return failures
     if options.compile_only or not bundle.get("run"):
         return []
+    if options.toolchain is not None and not _packages(options.toolchain, "runtime"):
+        print(f"running with this environment's runtime: found no iree/runtime in {options.toolchain}", flush=True)
     return _child(options, "run", bundle["run"], artifact, "load")
 
 
@@ -345,7 +349,7 @@ def _step(bundle: Mapping[str, Any], options: argparse.Namespace) -> NoReturn:
             else:
                 from retarget_repro.bundle.archive import compile_module
 
-                compile_module(bundle, HERE, Path(path), _note)
+                compile_module(bundle, HERE, Path(path), _note, options.toolchain)
             _note(end=True)
         except CannotTell as reason:
             _note(cannot_tell=str(reason))

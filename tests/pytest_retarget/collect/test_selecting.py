@@ -40,6 +40,54 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "meant"),
+    [
+        ("Suite.toml", SUITE, "suite.toml"),
+        ("suites.toml", SUITE, "suite.toml"),
+        ("Matrix.toml", MATRIX, "matrix.toml"),
+        ("expectation.toml", "[[expectation]]\n", "expectations.toml"),
+    ],
+)
+def test_a_file_whose_name_resembles_that_of_declarations_is_noted(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, meant: str
+) -> None:
+    file = project / "suites/first/empty" / name
+    file.write_text(text)
+    note = f"note: suites/first/empty/{name} is not read: declarations of its sort are in {meant}; rename it"
+    assert main(["check"]) == 0
+    assert note in capsys.readouterr().out
+    assert main(["list"]) == 0
+    assert note in capsys.readouterr().err
+    file.write_text("[tool]\n")
+    assert main(["check"]) == 0
+    assert name not in capsys.readouterr().out
+    file.write_text(text)
+    file.with_name(meant).write_text("")
+    main(["list"])
+    assert name not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("options", [(), ("-n1",)])
+def test_a_session_notes_a_suite_whose_file_is_misnamed(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
+    pytester.makefile(".toml", **{"below/Suite": SUITE})
+    pytester.makepyfile("def test_python(): pass")
+    stdout = pytester.runpytest(*options).stdout.str()
+    assert "note: below/Suite.toml is not read: declarations of its sort are in suite.toml; rename it\n" in stdout
+
+
+def test_check_says_that_the_only_file_is_misnamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suites.toml").write_text(SUITE)
+    assert main(["check"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "found no suite.toml and no matrix.toml at or below .",
+        "suites.toml is not read: declarations of its sort are in suite.toml; rename it",
+    ]
+
+
 def test_a_suite_in_a_folder_that_pytest_does_not_enter_for_its_name_is_noted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.results.merge import file_of
-from retarget.results.record import CompileRecord, Outcome
+from retarget.results.record import CompileRecord, DeviceRecord, Outcome
 from sample_results import compiled, failed, passed, session
 
 Run = Callable[..., tuple[int, str, str]]
@@ -156,3 +156,13 @@ def test_last_must_be_a_number_of_runs(run: Run, history: list[str]) -> None:
         "",
         "retarget: --last -1: expected a number of runs, 0 for all\n",
     )
+
+
+def test_a_regression_is_open_that_only_another_device_passes(cwd: Path, run: Run) -> None:
+    for day, (record, name) in enumerate(((failed(T), "A"), (passed(T), "B"))):
+        device = DeviceRecord(driver="d", uri="d://", name=name, physical_id="p")
+        (cwd / f"{day}.jsonl").write_bytes(file_of([session(f"s{day}", replace(record, devices=(device,)), day=day)]))
+        run("add", f"{day}.jsonl", "--to", "history")
+    out = run("list", "--from", "history")[1]
+    assert f"open regressions: 1\n  {T}: passed, which does not mend it, since 20250615T" in out
+    assert "  now      passed, which does not mend it\n" in run("show", T, "--from", "history")[1]

@@ -234,8 +234,11 @@ def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, w
     status, out, _ = run("diff", "a.jsonl", "b.jsonl")
     assert (status, out.splitlines()[2]) == (
         1,
-        "    failed at compare: golden rule broken → partial: it was not measured",
+        "    failed at compare: golden rule broken → partial: its golden rule was not judged",
     )
+    write("c", passed("t", goldens=(GoldenRecord(rule="r", verdict="not judged", text="too noisy"),)))
+    assert run("diff", "a.jsonl", "c.jsonl") == (status, out, "")
+    Path("c.jsonl").unlink()
     status, out, _ = run("show", ".")
     said = "1 failure of earlier sessions still counted, such as t: no later session has it as expected in a benchmark"
     assert (status, out.splitlines()[-1]) == (1, said)

@@ -24,7 +24,15 @@ from retarget.results.history import (
     unpack,
 )
 from retarget.results.overview import Change, State, change_of
-from retarget.results.record import CaseRecord, Outcome, ReusedRecord, TargetRecord, TimesRecord
+from retarget.results.record import (
+    CaseRecord,
+    DeviceRecord,
+    GoldenRecord,
+    Outcome,
+    ReusedRecord,
+    TargetRecord,
+    TimesRecord,
+)
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -63,7 +71,7 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     assert found.runs == (run,)
     assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
     assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
-    assert found.at(0) == {"t1": PASSED, "t2": FAILED}
+    assert found.at(0) == {"t1": replace(PASSED, goldens=("*",)), "t2": FAILED}
     assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{HISTORY_SUFFIX}"]
     assert re.fullmatch(r"20250614T150640Z-[0-9a-f]{16}", run.name)
 
@@ -262,7 +270,8 @@ def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> No
 @given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
 def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, State | None]]) -> None:
     found = history_of(*runs)
-    assert [found.at(number) for number in range(len(runs))] == runs
+    at = [{name: state.anywhere for name, state in found.at(number).items()} for number in range(len(runs))]
+    assert at == runs
 
 
 # States
@@ -368,6 +377,55 @@ def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | Non
     closed = [number for one in line.regressions for number in (one.opened, one.closed) if number is not None]
     assert closed == sorted(set(closed))
     assert line.is_open == (next((state.is_bad for state in states[::-1] if state != SKIPPED), False) is True)
+
+
+def on(record: TargetRecord, device: str) -> TargetRecord:
+    return replace(record, devices=(DeviceRecord(driver="d", uri="d://", name=device, physical_id="p"),))
+
+
+def on_devices(*records: TargetRecord) -> History:
+    packed = [pack([session(f"s{day}", one, day=day)]) for day, one in enumerate(records)]
+    return unpack([(run.name, run.name, content) for run, content in packed])
+
+
+def test_a_pass_on_another_device_mends_nothing() -> None:
+    good, bad = passed("t"), failed("t")
+    found = on_devices(on(bad, "A"), on(good, "B"), on(bad, "B"), on(good, "A"), on(good, "B"))
+    changes = [changes_between(found, run, run + 1) for run in range(4)]
+    assert changes == [{"t": Change.OTHER}, {"t": Change.BROKEN}, {"t": Change.OTHER}, {}]
+    line = found.timeline("t")
+    assert line is not None
+    assert (line.regressions, line.since) == ((Regression(opened=0, closed=4),), 3)
+
+
+def test_what_says_no_device_mends_and_is_mended_on_any() -> None:
+    good, bad = passed("t"), failed("t")
+    for records in ([bad, on(good, "A")], [on(bad, "A"), good], [on(bad, "A"), on(good, "A")]):
+        found = on_devices(*records)
+        assert changes_between(found, 0, 1) == {"t": Change.MENDED}
+        assert [line.is_open for line in timelines(found)] == [False]
+
+
+@pytest.mark.parametrize("case", ["", "c"])
+def test_a_broken_golden_rule_is_mended_by_a_benchmark_that_judges_it(case: str) -> None:
+    goldens = {
+        verdict: replace(passed("t"), goldens=(GoldenRecord(rule="r", verdict=verdict, text="", case=case),))
+        for verdict in ("not judged", "kept")
+    }
+    broken = failed("t", goldens=(GoldenRecord(rule="r", verdict="broken", text="", case="c"),))
+    found = on_devices(broken, passed("t"), goldens["not judged"], broken, goldens["kept"])
+    changes = [changes_between(found, run, run + 1) for run in range(4)]
+    assert changes == [{"t": Change.OTHER}, {}, {"t": Change.BROKEN}, {"t": Change.MENDED}]
+    line = found.timeline("t")
+    assert line is not None
+    assert line.regressions == (Regression(opened=0, closed=4),)
+
+
+def test_a_file_without_devices_is_read() -> None:
+    run, content = pack([session("a", failed("t"))])
+    file = json.loads(gzip.decompress(content))
+    file["of"] = [state[:3] for state in file["of"]]
+    assert unpack([(run.name, "", gzip.compress(json.dumps(file).encode()))]).at(0) == {"t": FAILED}
 
 
 def test_changes_are_against_the_last_run_or_a_chosen_one() -> None:

@@ -344,6 +344,14 @@ def test_a_broken_golden_rule_is_mended_by_a_benchmark_alone(make: Callable[...,
     assert results_of([before, plain, other])["t"].session == "2"
 
 
+@pytest.mark.parametrize(("rule", "case", "by"), [("r", "", "0"), ("r", "c", "0"), ("r", "d", "1"), ("other", "", "1")])
+def test_a_golden_rule_that_a_benchmark_does_not_judge_stays_broken(rule: str, case: str, by: str) -> None:
+    broken = GoldenRecord(rule="r", verdict="broken", text="", case="c")
+    unjudged = GoldenRecord(rule=rule, verdict="not judged", text="", case=case)
+    before = session("0", passed("t", outcome=Outcome.FAILED, goldens=(broken,)))
+    assert results_of([before, session("1", passed("t", goldens=(unjudged,)), day=1)])["t"].session == by
+
+
 @pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
 def test_a_device_that_lacks_what_is_required_mends_no_failure_on_another(
     device: DeviceRecord, result: Outcome

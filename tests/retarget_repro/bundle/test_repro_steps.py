@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retarget.extension import Check, DriverError
+from retarget.extension import Check, DriverError, UnavailableError
 from retarget.model import Stage
 from retarget_repro.bundle import archive, repro
 from retarget_repro.bundle.repro import CannotTell
@@ -307,3 +309,33 @@ def test_a_driver_without_devices_says_so(driver: Driver, monkeypatch: pytest.Mo
     monkeypatch.setattr(driver, "query_available_devices", list)
     with pytest.raises(CannotTell, match="found no device d://; there are: none; --device names another"):
         opened([("d://", "")])
+
+
+def test_a_bundle_of_an_extension_is_compiled_with_the_toolchain_or_not_at_all(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive.os, "environ", dict(os.environ))
+    (here / "m.mlir").write_text("module {}")
+    (tool := here / "build" / "tools" / "iree-opt").parent.mkdir(parents=True)
+    for path in (tool, tool.with_name("iree-compile")):
+        path.write_text("#!/bin/sh\necho of this build\n")
+        path.chmod(0o755)
+    step = {"source": "m.mlir", "compiler": "iree-opt", "flags": ["--canonicalize"], "facts": []}
+    with pytest.raises(UnavailableError, match="has no IREE compiler"):
+        archive.compile_module({"compile": step}, here, here / "a.mlir", print, here / "cases")
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE, str(here), json.dumps({"compile": step})],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stderr, (here / "a.mlir").read_text()) == ("", "of this build\n")
+
+
+COMPILE = """
+import json, sys
+from pathlib import Path
+from retarget_repro.bundle import archive
+here = Path(sys.argv[1])
+archive.compile_module(json.loads(sys.argv[2]), here, here / "a.mlir", print, here / "build")
+"""

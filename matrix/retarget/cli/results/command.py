@@ -14,8 +14,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from retarget.cli.support import add_action, text_table
 from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of
 from retarget.results.merge import check_agreement, merge_into
@@ -112,11 +110,11 @@ def _diff(arguments: argparse.Namespace) -> int:
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     for target, state in after.items():
-        if target in old and old[target].breaks_golden and state.is_good and not is_benchmark:
-            after[target] = State(Outcome.PARTIAL, "", "it was not measured")
+        breaks = target in old and old[target].breaks_golden and state.is_good
+        if breaks and (not is_benchmark or not {*new[target].open_goldens}.isdisjoint(old[target].open_goldens)):
+            after[target] = State(Outcome.PARTIAL, "", "its golden rule was not judged")
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
-    found = [_elsewhere(one) if one.change is Change.MENDED and _moved(old, new, one.target) else one for one in found]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
     for target in sorted((before.keys() & after.keys() & old.keys() & new.keys()) - worse):
@@ -140,18 +138,6 @@ def _diff(arguments: argparse.Namespace) -> int:
     blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
-
-
-def _moved(old: Mapping[str, TargetRecord], new: Mapping[str, TargetRecord], target: str) -> bool:
-    """Whether a target ran on other devices than before."""
-    first, second = ({(one.driver, one.name, one.host) for one in of[target].devices} for of in (old, new))
-    return bool(first and second) and first != second
-
-
-def _elsewhere(one: Difference) -> Difference:
-    """Return that a target which failed is as expected on other devices: that mends nothing."""
-    after = replace(one.after, signature="on another device") if one.after is not None else None
-    return one._replace(change=Change.OTHER, after=after)
 
 
 def _fields(state: State | None) -> dict[str, str] | None:
