@@ -101,7 +101,7 @@ def _timing(benchmark: BenchmarkSettings) -> Timing:
 
 
 def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:
-    """Return what a cluster is told of the session."""
+    """Return the settings of the session that its executor gets."""
     from retarget.session import ExecutorSession
 
     return ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)

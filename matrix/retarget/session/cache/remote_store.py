@@ -176,7 +176,8 @@ class RemoteStore:
     ) -> None:
         """Upload a body in the background, after its artifact if there is one: its digest, its suffix and its file.
 
-        Where the store has the body `stays`, nothing is uploaded, and `on_stays` is called in the background.
+        Where the store has the body `stays`, nothing is uploaded, and `on_stays` is called in the background. Where it
+        does not say what it has, nothing is uploaded either.
         """
         if not self.settings.writes:
             return
@@ -250,7 +251,11 @@ class RemoteStore:
             if looked and size >= _BATCH_BYTES:
                 break
             looked += 1
-            if upload.stays and self._has(upload.name, upload.stays):
+            try:
+                stays = bool(upload.stays) and self._has(upload.name, upload.stays)
+            except LeftOutError:
+                continue  # what is there is not known: it must not be lost
+            if stays:
                 if upload.on_stays is not None:
                     upload.on_stays()
                 with self._changed:
@@ -276,9 +281,9 @@ class RemoteStore:
 
     def _has(self, name: str, content: bytes) -> bool:
         try:
-            objects = self._opened(self._writes)
-            return self._writes.call(partial(objects.read, name, len(content))) == content
-        except (LeftOutError, FileNotFoundError):
+            objects = self._opened(self._reads)
+            return self._reads.call(partial(objects.read, name, len(content))) == content
+        except FileNotFoundError:
             return False
 
     # ------------------------------------------------------------ what to report

@@ -139,6 +139,25 @@ def test_a_diagnosed_failure_and_a_result_are_shared_but_no_resolution(machine: 
     assert second.read_resolution(OTHER) is None
 
 
+def test_what_stays_in_a_store_is_not_written_over_where_it_cannot_be_read(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, chance = machine("first"), machine("second"), {"by_chance": True}
+    first.write_result(KEY, chance)
+    remote(first).flush(60)
+
+    def fail(*_: object) -> bytes:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("retarget.session.cache.remote_objects._Folder.read", fail)
+        second.write_result(KEY, {"passed": True}, stays=chance)
+        remote(second).flush(60)
+
+    assert machine("third").read_result(KEY) == chance
+    assert [note for note in remote(second).notes if "1 outcome not uploaded" in note]
+
+
 @pytest.mark.parametrize("kind", [{"signal": "SIGFPE"}, {"timed_out": True}, {"no_verdict": True}])
 def test_a_crash_or_timeout_gets_to_no_machine(machine: Machine, share: Path, kind: dict[str, object]) -> None:
     store = machine("first")
