@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from retarget import __version__
 from retarget.model import Target
 from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord, digest_of_ids, new_session
-from retarget.session import SUITE_FILE
+from retarget.session import SUITE_FILE, host_identity
 from retarget.support import Checkout, RetargetError, strip_colour
 from retarget.worker import available_cores
 
@@ -80,6 +80,7 @@ class Results:
             python=platform.python_version(),
             host=platform.node(),
             platform=platform.platform(),
+            cpu=host_identity()[:12],
             cores=available_cores(),
             arguments=arguments,
             cwd=below,

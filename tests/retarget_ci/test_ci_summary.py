@@ -59,9 +59,17 @@ def test_failures_are_grouped_by_stage_and_signature_largest_first_with_denomina
     assert "<pre>iree-run-module b</pre>" in text
 
 
-def test_what_another_target_blocks_is_no_failure_of_its_own() -> None:
-    blocked = record("b", outcome=Outcome.BLOCKED, blocked_by="s/suite.toml::a")
-    assert markdown(by_id(blocked)).startswith("## retarget: 0 of 1 target failed\n")
+def test_what_another_target_blocks_is_named_where_that_does_not_fail_among_the_results() -> None:
+    blocked = record("b", outcome=Outcome.BLOCKED, blocked_by="s/suite.toml::a", reason="blocked by s/suite.toml::a")
+    cause = record("a", outcome=Outcome.FAILED, stage="compile", signature="no rule")
+    text = markdown(by_id(cause, blocked))
+    assert text.startswith("## retarget: 1 of 2 targets failed\n")
+    assert "blocked by" not in text
+    for records in (by_id(blocked), by_id(record("a"), blocked)):
+        text = markdown(records)
+        assert text.startswith(f"## retarget: 1 of {len(records)} target")
+        assert "target: `blocked by s/suite.toml::a`" in text.replace("targets:", "target:")
+        assert "- `s/suite.toml::b`\n" in text
 
 
 def test_what_is_missing_on_the_machine_is_counted_apart() -> None:

@@ -106,9 +106,9 @@ def toolchains_of(
             problems.append(Problem((*entry.path, "run_with"), message))
         folder = tables.file.parent / user_path(entry.table.path)
         path = None if entry.table.path == "PATH" else Path(os.path.abspath(folder))  # noqa: PTH100  (keeps symbolic links)
-        path = redirected.get(name, path)
+        known = {"path": redirected.get(name, path), "redirected": name in redirected}
         origin = Origin(file=tables.file, key_path=format_key_path(entry.path))
-        configs[name] = Toolchain(**fields_of(entry.table, Toolchain) | {"path": path}, origin=origin)
+        configs[name] = Toolchain(**fields_of(entry.table, Toolchain) | known, origin=origin)
     return names_of(above, tables, configs, bad)
 
 

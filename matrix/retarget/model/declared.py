@@ -64,12 +64,13 @@ class Toolchain(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """One build of a compiler and its runtime. `path` is the folder that holds it, None for the tools that PATH finds.
 
     `run_with` is the tool that runs artifacts, relative to `path`; empty: the extension looks for its own. `install` is
-    the command that puts the build there.
+    the command that puts the build there. `redirected` means that `path` is that of `--retarget-toolchain`.
     """
 
-    uncompared: ClassVar = frozenset({"origin"})
+    uncompared: ClassVar = frozenset({"origin", "redirected"})
     name: str
     path: Path | None
+    redirected: bool = False
     run_with: str = ""
     install: str = ""
     tags: tuple[str, ...] = ()

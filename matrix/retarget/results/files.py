@@ -13,17 +13,19 @@ import inspect
 import re
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
-from retarget.results.record import Outcome, TargetRecord, When
+from retarget.model.outcomes import Stage
+from retarget.results.overview import SEPARATOR, State
+from retarget.results.record import UNMEASURED, DeviceRecord, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import files_below, irregular
 from retarget.support.text import counted
@@ -58,7 +60,8 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
     `selected` targets are to run, whose ids have the digest `digest` (see `retarget.results.plan.digest_of_ids`).
     `started` is in seconds since 1970, UTC. `leg` and `plan` are those of the plan that it runs, empty without one.
     `revision` is the commit of the checkout, with `+` where it has changes, empty where it is none. `arguments` are
-    pytest's, which was started in the folder `cwd` of the project, empty for the project's own.
+    pytest's, which was started in the folder `cwd` of the project, empty for the project's own. `cpu` is a digest of
+    the system and the kind of CPU, the same on machines that are alike.
     """
 
     version: int
@@ -73,6 +76,7 @@ class SessionStart(_Line, tag="session", frozen=True, kw_only=True):
     python: str = ""
     host: str = ""
     platform: str = ""
+    cpu: str = ""
     cores: int = 0
     arguments: tuple[str, ...] = ()
     cwd: str = ""
@@ -400,57 +404,86 @@ def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int
     raise RetargetError(msg)
 
 
-_Place = tuple[str, ...]
-"""The models of the devices that a target ran on, or was compiled for. Of a failure that has none it is that of the
-others with its runtime config in its session, or the host."""
+class _Attempts(NamedTuple):
+    """What a session has of a target: its records, the result last, and what that says of others, as a state."""
 
-_GOLDEN = "golden"
-"""The end of a place where a golden rule was broken, which only a benchmark mends that judges it."""
+    records: Sequence[TargetRecord]
+    state: State
 
 
-def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, list[TargetRecord]]:
-    """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases. A failure is mended on the devices on which it was: not by a pass on others, nor by a
-    session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks it. A
-    broken golden rule is mended in a benchmark that judges it."""
-    found: dict[str, dict[_Place, list[TargetRecord]]] = {}
+def _states(session: SessionResults) -> Callable[[TargetRecord], State]:
+    """Return what makes the state of a record of a session: its outcome, its circumstances, its golden rules.
+
+    Of a failure the circumstances are what it may come from: its devices, for a compile the kind of host, and the
+    toolchains. Without a device it is that of the others with its runtime config, if they had one, or else the host. Of
+    any other result they are all that is known; without a device a run target is so everywhere, as by a rule.
+    """
+    start, is_benchmark = session.start, session.is_benchmark
+    known: dict[str, set[tuple[str, ...]]] = {}
+    for record in session.records:
+        if record.runtime and record.devices:
+            known.setdefault(record.runtime, set()).add(_words(record.devices))
+
+    def state(record: TargetRecord) -> State:
+        is_bad = record.outcome.is_bad
+        goldens = record.open_goldens if record.breaks_golden or not is_bad else ()
+        goldens = goldens if is_bad or is_benchmark else (UNMEASURED,)
+        devices = _words(record.devices or (record.compile.devices if record.compile is not None else ()))
+        if not (devices or is_bad or (record.outcome.is_good and not record.runtime)):
+            return State(record.outcome, goldens=goldens)
+        if not devices and len(found := known.get(record.runtime, set())) == 1:
+            (devices,) = found
+        is_of_host = not (record.runtime and devices) or record.stage == Stage.COMPILE
+        hosts = (start.cpu or start.host,) if is_bad and is_of_host else () if is_bad else (start.cpu, start.host)
+        words = (*devices, *(f"the host {host}" for host in hosts if host))
+        return State(record.outcome, places=(SEPARATOR.join((*words, *record.builds)),), goldens=goldens)
+
+    return state
+
+
+def _words(devices: Sequence[DeviceRecord]) -> tuple[str, ...]:
+    """Return the models of a target's devices as one word, and the kinds of CPU."""
+    models = " + ".join(f"{one.driver} {one.name}" for one in devices)
+    return (*filter(None, [models]), *sorted({f"the CPU {one.host}" for one in devices if one.host}))
+
+
+def _standing(sessions: Iterable[SessionResults]) -> dict[str, list[_Attempts]]:
+    """Return by target the failures that stand and the other results of other circumstances, the result last."""
+    found: dict[str, list[_Attempts]] = {}
     for session in sessions:
-        here, is_benchmark = (f"the host {session.start.host}",), session.is_benchmark
-        results = session.by_target
-        known: dict[str, set[_Place]] = {}
-        for *_, last in results.values():
-            known.setdefault(last.runtime, set()).update(filter(None, [_place(last)]))
-        for one, said in results.items():
-            standing, last = found.get(one, {}), said[-1]
-            left_out = last.outcome.is_incomplete or (_is_left_out(last) and any(map(_has_failed, standing.values())))
-            if standing and left_out:
+        state_of = _states(session)
+        for one, said in session.by_target.items():
+            standing, last = found.get(one, []), said[-1]
+            has_failed = any(own.state.is_bad for own in standing)
+            if standing and (last.outcome.is_incomplete or (has_failed and _is_left_out(last))):
                 continue
-            place = _place(last)
-            is_everywhere = not place and not last.outcome.is_bad
-            if not place and not is_everywhere and last.runtime:
-                place = next(iter(places)) if len(places := known[last.runtime]) == 1 else here
-            same = {(), here, place, _place(last, with_hosts=False)}  # older results have no hosts of devices
-            same = {*standing} if is_everywhere else same | {(*one, _GOLDEN) for one in same}
-            found[one] = {
-                where: own
-                for where, own in standing.items()
-                if where not in same
-                or (
-                    where[-1:] == (_GOLDEN,)
-                    and (not is_benchmark or not {*last.open_goldens}.isdisjoint(own[-1].open_goldens))
-                )
-            }
-            found[one][(*place, _GOLDEN) if last.breaks_golden else place] = said
-    return {one: max(reversed(standing.values()), key=_has_failed) for one, standing in found.items()}
+            state = state_of(last)
+            found[one] = [*(own for own in standing if state.silence_on(own.state)), _Attempts(said, state)]
+    for standing in found.values():
+        standing.sort(key=lambda own: own.state.is_bad)
+    return found
 
 
-def _place(record: TargetRecord, *, with_hosts: bool = True) -> _Place:
-    devices = record.devices or (record.compile.devices if record.compile is not None else ())
-    return tuple(f"{one.driver} {one.name} {one.host if with_hosts else ''}" for one in devices)
+def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, Sequence[TargetRecord]]:
+    """Return the records of each target by its id, its result last: of several sessions those of the last that came to
+    it, and to all of its cases. A failure stands until a result in the same circumstances (`State.silence_on`), nor is
+    it mended by a session that skips the target, unless a rule or a requirement has it skipped, or in which another one
+    blocks it."""
+    return {one: standing[-1].records for one, standing in _standing(sessions).items()}
 
 
-def _has_failed(records: Sequence[TargetRecord]) -> bool:
-    return records[-1].outcome.is_bad
+def states_of(
+    sessions: Iterable[SessionResults], state_of: Callable[[TargetRecord], State] = State.of
+) -> dict[str, tuple[TargetRecord, State]]:
+    """Return the result of each target, by its id, with its state in all circumstances in which it is like that."""
+    found: dict[str, tuple[TargetRecord, State]] = {}
+    for one, standing in _standing(sessions).items():
+        record, now = standing[-1].records[-1], standing[-1].state
+        sort = now.is_good, now.is_bad, now.goldens
+        like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
+        places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
+        found[one] = record, replace(state_of(record), places=places, goldens=now.goldens)
+    return found
 
 
 def _is_left_out(record: TargetRecord) -> bool:

@@ -29,10 +29,10 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.results.files import SessionResults, faulty_sessions, results_of
+from retarget.results.files import SessionResults, faulty_sessions, states_of
 from retarget.results.measurements import totals
 from retarget.results.overview import Change, State, differences
-from retarget.results.record import UNMEASURED, Outcome, TargetRecord, When
+from retarget.results.record import Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path, install_hint
 from retarget.support.files import UNFINISHED, read_regular, user_path, write_atomically
 
@@ -173,11 +173,8 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
         raise RetargetError(msg)
     starts = [one.start for one in sessions]
     sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
-    found = results_of(sessions)
-    benchmarks = {one.start.session for one in sessions if one.is_benchmark}
-    states = {name: State.by_case(record) for name, record in sorted(found.items())}
-    for name in (one for one, state in states.items() if state.is_good and found[one].session not in benchmarks):
-        states[name] = replace(states[name], goldens=(UNMEASURED,))
+    read = sorted(states_of(sessions, State.by_case).items())
+    found, states = {name: record for name, (record, _) in read}, {name: state for name, (_, state) in read}
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}
     times = [one.started for one in starts]
@@ -469,8 +466,8 @@ _NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.PARTIAL, Outc
 class Regression(Struct, frozen=True, kw_only=True):
     """A target failed from the run `opened` on, until it was as expected in the run `closed`; None while it is open.
 
-    A run that gives no verdict closes nothing, nor does one on other devices than it failed on, or one that judges no
-    golden rule which it broke. One that is open from the target's first run on has no run before.
+    A run that gives no verdict closes nothing, nor does one in other circumstances than it failed in, or one that
+    judges no golden rule which it broke. One that is open from the target's first run on has no run before.
     """
 
     opened: int
@@ -505,6 +502,12 @@ class Timeline(Struct, frozen=True, kw_only=True):
     def now(self) -> State | None:
         """The state in the last run; None where that does not have the target."""
         return self.states[-1] if self.states else None
+
+    def was_mended(self, before: int, after: int) -> bool:
+        """Whether it is as expected in the run `after`, and a regression that was open in `before` is closed."""
+        now = self.states[after]
+        closed = (one.closed for one in self.regressions if one.opened <= before and one.closed is not None)
+        return now is not None and now.is_good and any(before < run <= after for run in closed)
 
     @property
     def is_open(self) -> bool:
@@ -541,7 +544,7 @@ def _timeline(
         if settled.is_bad:
             if not failing:
                 regressions.append(Regression(opened=run))
-            failing.append(settled)
+            failing += [replace(settled, places=(place,)) for place in settled.places] or [settled]
         elif settled.is_good and failing:
             failing = [one for one in failing if settled.silence_on(one)]
             if not failing:
@@ -560,12 +563,16 @@ def _timeline(
     )
 
 
-def changes_between(history: History, before: int, after: int = -1) -> dict[str, Change]:
+def changes_between(
+    history: History, before: int, after: int = -1, lines: Iterable[Timeline] | None = None
+) -> dict[str, Change]:
     """Return how each target's state in the run `after` differs from that in `before`, where it does; sorted by id.
 
-    A run in which a session was killed says nothing of the targets that it lacks. `flaky` counts as `passed`. Numbers
-    count from 0, the oldest run; negative ones from the end.
+    Mended is what had an open regression in `before` that was closed until `after`. A run in which a session was killed
+    says nothing of the targets that it lacks. `flaky` counts as `passed`. Numbers count from 0, the oldest run;
+    negative ones from the end. `lines` are all timelines, where they are known.
     """
+    before, after = (run % len(history.runs) for run in (before, after))
     silent = {Change.GONE: history.runs[after], Change.NEW: history.runs[before]}
     unsaid = {change for change, run in silent.items() if not run.complete}
     table = [
@@ -574,4 +581,8 @@ def changes_between(history: History, before: int, after: int = -1) -> dict[str,
     ]
     cells = zip(history.ids, history.cells[before], history.cells[after], strict=True)
     states = ((name, table[old], table[new]) for name, old, new in cells if old != new)
-    return {one.target: one.change for one in differences(states) if one.change not in unsaid}
+    found = {one.target: one.change for one in differences(states) if one.change not in unsaid}
+    closed = {line.id for line in (timelines(history) if lines is None else lines) if line.was_mended(before, after)}
+    for target in [one for one, change in found.items() if change is Change.MENDED]:
+        found[target] = Change.OTHER
+    return dict(sorted((found | dict.fromkeys(closed, Change.MENDED)).items()))

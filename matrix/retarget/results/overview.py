@@ -25,13 +25,14 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def among(cls, records: Iterable[TargetRecord]) -> list[FailureGroup]:
-        """Return the failures by stage and signature, the largest group first.
+        """Return the failures by stage and signature, the largest group first; with those that `is_unexplained`.
 
         Of a group, the target whose module compiles fastest comes first: the smallest one as far as records tell.
         """
         groups: dict[tuple[str, str], list[TargetRecord]] = {}
-        for record in records:
-            if (state := State.of(record)).is_bad:
+        results = {record.nodeid: record for record in records}
+        for record in results.values():
+            if (state := State.of(record)).is_bad or is_unexplained(record, results):
                 groups.setdefault((state.stage, state.signature), []).append(record)
         ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0]))
         return [
@@ -59,19 +60,24 @@ def _size(record: TargetRecord) -> tuple[bool, float, str]:
     return not seconds, seconds, record.nodeid
 
 
+SEPARATOR = "; "
+"""Between the words for one combination of circumstances."""
+
+
 class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A result in short: the outcome, and for a failure its stage and signature, in the words of expectations.
 
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
-    `cases` are those that failed, of a target with several; empty where nothing asked for them. `devices` are those
-    that it ran on, or was compiled for; empty where nothing says. `goldens` are `TargetRecord.open_goldens`.
+    `cases` are those that failed, of a target with several; empty where nothing asked for them. `places` are the
+    circumstances in which it is so: devices, hosts, toolchains, each combination as a text; empty where nothing says.
+    `goldens` are words for golden rules that it leaves open, as `TargetRecord.open_goldens`.
     """
 
     outcome: Outcome
     stage: str = ""
     signature: str = ""
     cases: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     goldens: tuple[str, ...] = ()
 
     @property
@@ -91,14 +97,18 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     @property
     def anywhere(self) -> State:
-        """The same, whatever the devices and golden rules."""
-        return replace(self, devices=(), goldens=())
+        """The same, whatever the circumstances and golden rules."""
+        return replace(self, places=(), goldens=())
 
     def silence_on(self, failure: State) -> str:
-        """Return why a good result says nothing of a failure; empty where it mends it."""
-        if self.devices and failure.devices and self.devices != failure.devices:
-            return "on another device"
-        return "" if {*self.goldens}.isdisjoint(failure.goldens) else "its golden rule was not judged"
+        """Return why a result says nothing of an earlier failure; empty where it replaces it. It does in all of the
+        circumstances of the failure, and of a broken golden rule where it judges it and does not fail."""
+        known = [{*place.split(SEPARATOR)} for place in self.places]
+        for words in (place.split(SEPARATOR) for place in failure.places):
+            if lacking := min(([one for one in words if one not in own] for own in known), key=len, default=[]):
+                return f"not on {' and '.join(lacking)}"
+        is_judged = not failure.goldens or (not self.is_bad and {*self.goldens}.isdisjoint(failure.goldens))
+        return "" if is_judged else "its golden rule was not judged"
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
@@ -111,13 +121,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
-        """Return the result of a target in short."""
-        compiled_for = record.compile.devices if record.compile is not None and not record.runtime else ()
-        names = {" ".join(filter(None, (d.driver, d.name, d.host))) for d in record.devices or compiled_for}
-        return replace(cls._of(record), devices=tuple(sorted(names)), goldens=record.open_goldens)
-
-    @classmethod
-    def _of(cls, record: TargetRecord) -> State:
+        """Return the result of a target in short; its circumstances are a matter of its session (`states_of`)."""
         outcome, seen = record.outcome, record.observation
         if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
             return cls(outcome, "", normalise(record.reason))
@@ -151,7 +155,7 @@ class Change(StrEnum):
     GONE = "gone"
     """It is not among the targets any more."""
     MENDED = "newly mended"
-    """It failed, and is as expected now, on the same devices and as to the same golden rules."""
+    """It failed, and is as expected now, in the same circumstances and as to the same golden rules."""
     OTHER = "changed otherwise"
     """Another stage, signature or outcome, or as expected where that says nothing of the failure."""
     NEW = "new"

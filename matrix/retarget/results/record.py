@@ -257,7 +257,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     it (0-based), `position` the target's in its suite: reports may come in any order. `module_file` is the module's own
     file, empty where it shares the file with others. On disk, files are relative to pytest's root folder. `tags` and
     `marks` are what `-m` selects by. A target that `runs_external` runs in a process of a tool, which keeps the outputs
-    to itself. `requirements` are the numbers of the `--retarget-require` that select it.
+    to itself. `requirements` are the numbers of the `--retarget-require` that select it, `toolchains` what
+    `--retarget-toolchain` says of its toolchains: `NAME=PATH`.
 
     `rung` is how far it came, as `retarget.model.outcomes` words it: the lowest over its cases and attempts so far. A
     target that only compiles comes to `compiles`, one whose artifact is checked to `matches`. It is empty where nothing
@@ -303,6 +304,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     marks: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     runs_external: bool = False
     requirements: tuple[int, ...] = ()
+    toolchains: tuple[str, ...] = ()
     stage: str = ""
     rung: str = ""
     outcome: Outcome = Outcome.NOT_RUN
@@ -363,6 +365,11 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             return tuple(sorted({UNMEASURED, *broken, *(one.rule for one in self.goldens if one.verdict == "broken")}))
         return tuple(sorted(by_verdict.get("not judged", ())))
 
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """Words for where its toolchains are."""
+        return tuple(f"the toolchain {one}" for one in self.toolchains) or ("the declared toolchains",)
+
     def machine(self, host: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, and the devices."""
         return host, *sorted(f"{device.physical_id} {device.name}" for device in self.devices)
@@ -393,6 +400,8 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         compiled = target.compiled
         runtime = target.runtime
         module = compiled.module
+        builds = (compiled.compiler.toolchain, runtime.toolchain if runtime is not None else None)
+        given = (f"{one.name}={one.path or 'PATH'}" for one in builds if one is not None and one.redirected)
         return cls(
             suite=compiled.suite,
             target=target.name,
@@ -403,6 +412,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             driver=runtime.driver if runtime is not None else "",
             tags=target.tags,
             marks=marks_of(target),
+            toolchains=tuple(dict.fromkeys(given)),
             runs_external=runtime is not None and registry.gives_no_outputs(runtime),
             **known,
         )

@@ -50,8 +50,9 @@ class RuleUpdate:
         self.files: set[Path] = set()
         self.left_over = False
 
-    def add(self, record: TargetRecord) -> None:
-        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one."""
+    def add(self, record: TargetRecord, host: str = "") -> None:
+        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one. `host`
+        is the kind of host that compiled it, where there may be others."""
         key = (record.suite, record.target)
         self.files.add(Path.cwd() / record.file)
         self._reported.add(key)
@@ -62,14 +63,16 @@ class RuleUpdate:
         compiled = (record.suite, compile_target_name(record.module, record.compiler)), compiled_for
         if record.runtime and record.stage == Stage.COMPILE:
             self._compiled[compiled] = seen
+            self._alike.setdefault(compiled, {})[*record.builds, host] = seen, None
             return
         devices = record.devices if record.runtime or record.compile is None else record.compile.devices
         place = key, _devices(devices)
         self._seen[place] = seen
         self._cases.pop(place, None)
         self._keep_cases(place, record)
-        ids = tuple(" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
-        self._alike.setdefault(place, {})[ids] = seen, self._cases.get(place)
+        ids = (" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
+        found = self._alike.setdefault(place, {})
+        found[*ids, *record.builds, *(() if record.runtime else (host,))] = seen, self._cases.get(place)
         if record.runtime:
             self._compiled.setdefault(compiled, None)
 
@@ -113,7 +116,9 @@ class RuleUpdate:
             which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
             yield f"expectations: left to you, as flaky, intermittent or past their date: {which}", "yellow"
         for (_, name), traits in sorted(differing, key=str):
-            ids = " and ".join(" ".join(one) for one in self._alike[(_, name), traits])
+            known = [*self._alike[(_, name), traits]]
+            same = set(known[0]).intersection(*known)
+            ids = " and ".join(" ".join(word for word in one if word not in same) for one in known)
             yield f"expectations: left to you, as no rule tells {ids} apart, whose results differ: {name}", "yellow"
         yield from ((_kept_text(kept, in_full=in_full), "yellow") for kept in update.kept)
         now = served_suites(self.files, registry) if files else suites  # rules went, others are on other lines
@@ -132,7 +137,7 @@ class RuleUpdate:
 
 
 _Ids = tuple[str, ...]
-"""The physical ids of a target's devices."""
+"""What tells the circumstances of a result apart that no rule does: ids of devices, builds, a kind of host."""
 
 
 def _devices(records: Iterable[DeviceRecord]) -> Devices:

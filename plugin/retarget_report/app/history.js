@@ -90,13 +90,13 @@
     const {runs, states} = past();
     const by = Object.fromEntries([...CHANGES, "gone"].map(change => [change, []]));
     for (const target of targets) {
-      const change = changeOf(patternOf(target).cells, against, last);
+      const change = changeOf(patternOf(target), against, last);
       if (change) by[change === "gone" ? "no longer run" : change].push(target);  // planned: it is on the page
     }
     const select = el("select", {id: "against", onchange: () => Retarget.go({against: select.value})},
       runs.slice(0, -1).map((run, place) => el("option", {value: run.name, selected: place === against}, `${named(place)}, ${ago(place)}`)).reverse());
     const text = cell => `${states[cell].text}`;
-    by.gone = gone.filter(([, pattern]) => changeOf(past().patterns[pattern].cells, against, last));
+    by.gone = gone.filter(([, pattern]) => changeOf(past().patterns[pattern], against, last));
     const item = (change, target) => {
       const {cells} = patternOf(target);
       return el("li", {}, targetLink(target), " ", el("span", {class: "quiet"}, change === "new" ? text(cells[last]) : `${text(cells[against])} → ${text(cells[last])}`));
@@ -111,13 +111,12 @@
       none.length ? el("p", {class: "note"}, `none ${none.join(", none ")}`) : ""];
   }
 
-  function changeOf(cells, before, after) {
+  function changeOf({cells, regressions}, before, after) {
     const {states, changes} = past(), old = states[cells[before]], now = states[cells[after]];
+    if (now.sort === "good" && regressions.some(([opened, end]) => opened <= before && before < end && end <= after)) return "newly mended";
     if (old.settled === now.settled) return "";
     const further = old.cases.length > 0 && now.cases.some(one => !old.cases.includes(one));
-    const moved = old.devices && now.devices && old.devices !== now.devices;
-    const elsewhere = now.sort === "good" && (moved || old.goldens.some(one => now.goldens.includes(one)));
-    return further && now.sort === old.sort ? "newly broken" : changes[old.sort]?.[elsewhere ? "elsewhere" : now.sort] || "";
+    return further && now.sort === old.sort ? "newly broken" : changes[old.sort]?.[now.sort] || "";
   }
 
   function regressions(targets) {

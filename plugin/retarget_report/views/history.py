@@ -16,21 +16,19 @@ from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
 
 _SORTS = {
-    "good": (State(Outcome.PASSED), State(Outcome.XFAILED)),
-    "elsewhere": (None, State(Outcome.XFAILED, devices=("other",))),
-    "bad": (State(Outcome.FAILED, devices=("one",)), State(Outcome.ERROR)),
+    "good": (State(Outcome.PASSED), State(Outcome.XFAILED, places=("other",))),
+    "bad": (State(Outcome.FAILED, places=("one",)), State(Outcome.ERROR)),
     "none": (State(Outcome.SKIPPED), State(Outcome.BLOCKED)),
     "absent": (None, None),
 }
-"""A state before and after of each kind, `elsewhere` for a good one that says nothing of a failure before. `killed` is
-not here: it says nothing, so it makes no change."""
+"""A state before and after of each kind; whether a good one mends a bad one is told by regressions. `killed` is not
+here: it says nothing, so it makes no change."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
     """A state that occurs. Two states are one where their `settled` are equal; `sort` is one of `_SORTS`, or `killed`.
 
-    `look` is the page's state, empty for none, `text` what happened, for people, `cases` those that failed, `devices`
-    where it ran, `goldens` golden rules, as `State` has them.
+    `look` is the page's state, empty for none, `text` what happened, for people, `cases` those that failed.
     """
 
     look: str
@@ -38,8 +36,6 @@ class Kind(Struct, frozen=True, kw_only=True):
     settled: int
     text: str
     cases: Sequence[str] = ()
-    devices: str = ""
-    goldens: Sequence[str] = ()
 
 
 class Pattern(Struct, frozen=True, kw_only=True):
@@ -87,7 +83,6 @@ def past(history: History, ids: Sequence[str]) -> Past:
         changes={
             before: {after: change_of(old, new) or "" for after, (_, new) in _SORTS.items()}
             for before, (old, _) in _SORTS.items()
-            if before != "elsewhere"
         },
         damaged=history.damaged,
     )
@@ -111,16 +106,7 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
     sort = "good" if state.is_good else "bad" if state.is_bad else "none"
     if state.outcome is Outcome.NOT_RUN:
         sort = "killed"
-    devices = ", ".join(state.devices)
-    return Kind(
-        look=STATES[state.outcome],
-        sort=sort,
-        settled=number,
-        text=str(state),
-        cases=state.cases,
-        devices=devices,
-        goldens=state.goldens,
-    )
+    return Kind(look=STATES[state.outcome], sort=sort, settled=number, text=str(state), cases=state.cases)
 
 
 def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:

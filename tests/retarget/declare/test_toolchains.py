@@ -9,6 +9,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.declare.named_configs import redirections
 from retarget.extension.registry import Registry
 from retarget.model import Suite, Toolchain
+from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
 from retarget.targets.selection import marks_of
@@ -80,8 +81,14 @@ def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(fi
     assert [one and one.path for one in used(suite)] == [file.parent / "builds/1", None]
     assert {one.name: one.path for one in loader.toolchains}["here"] == file.parent.parent / "x"
     (plain,) = DeclarationLoader().load_suite_file(file)
-    names = [target.name for target in expand_suite(suite, Registry())]
-    assert names == [target.name for target in expand_suite(plain, Registry())]
+    moved, declared = (
+        {target.name: TargetRecord.declared(target, Registry()).toolchains for target in expand_suite(one, Registry())}
+        for one in (suite, plain)
+    )
+    assert [*moved] == [*declared]
+    assert set(declared.values()) == {()}
+    given = "iree-2=PATH", f"here={file.parent.parent / 'x'}"
+    assert moved == {"a_cpu-1": (), "a_cpu-1_task": (given[1],), "a_cpu-2": (given[0],), "a_cpu-2_task": given}
 
 
 def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(file: Path) -> None:

@@ -71,7 +71,10 @@ def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
     assert found.runs == (run,)
     assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
     assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
-    assert found.at(0) == {"t1": replace(PASSED, goldens=("*",)), "t2": FAILED}
+    assert found.at(0) == {
+        "t1": replace(PASSED, goldens=("*",)),
+        "t2": replace(FAILED, places=("the declared toolchains",)),
+    }
     assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{HISTORY_SUFFIX}"]
     assert re.fullmatch(r"20250614T150640Z-[0-9a-f]{16}", run.name)
 
@@ -392,10 +395,27 @@ def test_a_pass_on_another_device_mends_nothing() -> None:
     good, bad = passed("t"), failed("t")
     found = on_devices(on(bad, "A"), on(good, "B"), on(bad, "B"), on(good, "A"), on(good, "B"))
     changes = [changes_between(found, run, run + 1) for run in range(4)]
-    assert changes == [{"t": Change.OTHER}, {"t": Change.BROKEN}, {"t": Change.OTHER}, {}]
+    assert changes == [{"t": Change.OTHER}, {"t": Change.BROKEN}, {"t": Change.OTHER}, {"t": Change.MENDED}]
     line = found.timeline("t")
     assert line is not None
     assert (line.regressions, line.since) == ((Regression(opened=0, closed=4),), 3)
+
+
+def test_what_fails_on_two_devices_in_one_run_is_mended_on_both() -> None:
+    both = [session(f"a{device}", on(failed("t"), device)) for device in "AB"]
+    later = [[session(f"b{device}", on(passed("t"), device), day=day)] for day, device in enumerate("BA", 1)]
+    packed = [pack(run) for run in (both, *later, [session("c", on(passed("t"), "A"), day=3)])]
+    found = unpack([(run.name, run.name, content) for run, content in packed])
+    changes = [changes_between(found, run, run + 1) for run in range(3)]
+    assert changes == [{"t": Change.OTHER}, {"t": Change.MENDED}, {}]
+    assert [changes_between(found, 0, run) for run in (2, 3)] == [{"t": Change.MENDED}] * 2
+
+
+def test_mended_is_what_a_run_closes_whatever_came_between() -> None:
+    found = one(FAILED, SKIPPED, PASSED, FAILED, PASSED)
+    changes = [changes_between(found, run, run + 1).get("t") for run in range(4)]
+    assert changes == [Change.STOPPED, Change.MENDED, Change.BROKEN, Change.MENDED]
+    assert changes_between(found, 2, 4) == {}
 
 
 def test_what_says_no_device_mends_and_is_mended_on_any() -> None:

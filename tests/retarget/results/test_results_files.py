@@ -302,22 +302,65 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
 
 
 @pytest.mark.parametrize(
-    ("others", "host", "device", "stands"),
+    ("others", "machine", "device", "stands"),
     [
-        ((), "other", _B, True),  # nothing tells where it was
-        ((), "here", _B, False),
-        ((_A,), "other", _B, True),
-        ((_A,), "other", _A, False),  # where the others of its runtime config ran
-        ((_A, _B), "other", _B, True),
+        ((), {"cpu": "other"}, _B, True),  # nothing tells where it was
+        ((), {"cpu": "this", "host": "another-runner"}, _B, False),
+        ((_A,), {"cpu": "this"}, _B, True),
+        ((_A,), {"cpu": "other"}, _A, False),  # where the others of its runtime config ran
+        ((_A, _B), {"cpu": "other"}, _B, True),
     ],
 )
 def test_a_failure_without_devices_is_not_mended_just_anywhere(
-    others: Sequence[DeviceRecord], host: str, device: DeviceRecord, stands: bool
+    others: Sequence[DeviceRecord], machine: dict[str, Any], device: DeviceRecord, stands: bool
 ) -> None:
     beside = [passed(f"u{number}", devices=(one,)) for number, one in enumerate(others)]
-    before = session("0", passed("t", outcome=Outcome.ERROR), *beside, host="here")
-    after = session("1", passed("t", devices=(device,)), host=host, day=1)
+    before = session("0", passed("t", outcome=Outcome.ERROR), *beside, cpu="this", host="here")
+    after = session("1", passed("t", devices=(device,)), day=1, **machine)
     assert results_of([before, after])["t"].session == ("0" if stands else "1")
+
+
+@pytest.mark.parametrize("kind", ["compile", "run"])
+@pytest.mark.parametrize(
+    ("was", "now", "stands"),
+    [
+        ({"cpu": "x86"}, {"cpu": "arm"}, True),
+        ({"cpu": "x86", "host": "a"}, {"cpu": "x86", "host": "b"}, False),
+        ({"host": "a"}, {"cpu": "x86", "host": "a"}, False),  # older results know no kinds of hosts
+        ({"host": "a"}, {"cpu": "x86", "host": "b"}, True),
+    ],
+)
+def test_a_failure_to_compile_stands_until_it_compiles_on_that_kind_of_host(
+    kind: str, was: dict[str, Any], now: dict[str, Any], stands: bool
+) -> None:
+    known = {"runtime": ""} if kind == "compile" else {"devices": (_A,)}
+    before = session("0", failed("t", stage="compile", **known), **was)
+    after = session("1", compiled("t") if kind == "compile" else passed("t", **known), day=1, **now)
+    assert results_of([before, after])["t"].session == ("0" if stands else "1")
+
+
+@pytest.mark.parametrize("kind", ["compile", "run"])
+@pytest.mark.parametrize(
+    ("was", "now", "stands"), [((), ("t=/x",), True), (("t=/x",), (), True), (("t=/x",), ("t=/x",), False)]
+)
+def test_a_failure_with_a_toolchain_stands_until_it_is_as_expected_with_that(
+    kind: str, was: tuple[str, ...], now: tuple[str, ...], stands: bool
+) -> None:
+    known = {"runtime": ""} if kind == "compile" else {"devices": (_A,)}
+    before, after = failed("t", **known, toolchains=was), passed("t", **known, toolchains=now)
+    assert results_of([session("0", before), session("1", after, day=1)])["t"].session == ("0" if stands else "1")
+
+
+def test_a_failure_on_several_devices_at_once_is_not_mended_on_others() -> None:
+    before, after = failed("t", devices=(_A, _A)), passed("t", devices=(_A, _B))
+    assert results_of([session("0", before), session("1", after, day=1)])["t"].session == "0"
+
+
+def test_another_failure_in_a_benchmark_is_no_judgement_of_a_broken_golden_rule() -> None:
+    broken = failed("t", devices=(_A,), goldens=(GoldenRecord(rule="r", verdict="broken", text=""),))
+    kept = passed("u", goldens=(GoldenRecord(rule="r", verdict="kept", text=""),))
+    later = [session("1", failed("t", devices=(_A,)), kept, day=1), session("2", passed("t", devices=(_A,)), day=2)]
+    assert results_of([session("0", broken), *later])["t"].session == "0"
 
 
 @pytest.mark.parametrize(("now", "stands"), [("x86", False), ("arm", True)])

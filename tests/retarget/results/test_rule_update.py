@@ -89,6 +89,24 @@ def test_two_cards_of_one_model_that_differ_are_left_to_a_person() -> None:
     assert rules.read_text() != written
 
 
+@pytest.mark.parametrize(
+    ("toolchains", "hosts", "apart"),
+    [
+        (("t=/x",), ("x86", "x86"), "the toolchain t=/x and the declared toolchains"),
+        ((), ("x86", "arm"), "x86 and arm"),
+    ],
+)
+def test_toolchains_and_hosts_that_differ_are_left_to_a_person(
+    toolchains: tuple[str, ...], hosts: tuple[str, str], apart: str
+) -> None:
+    update = RuleUpdate()
+    update.add(of_m(failed("m", "no such op", "compile", toolchains=toolchains)), hosts[0])
+    update.add(of_m(compiled("m")), hosts[1])
+    said = [line for line, colour in update.write(load_extensions(), in_full=False) if colour == "yellow"]
+    assert said == [f"expectations: left to you, as no rule tells {apart} apart, whose results differ: m_cc"]
+    assert update.left_over
+
+
 def test_two_cards_of_one_model_differ_where_other_cases_fail(cwd: Path) -> None:
     tables = (compiler("cc"), runtime("r", "local-task"), target("all", "cc", ["r"]), suite("linalg", targets=["all"]))
     (cwd / "suite.toml").write_text(declarations(*tables))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli.support import add_action, text_table
-from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of
+from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of, states_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
@@ -97,11 +97,12 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 def _diff(arguments: argparse.Namespace) -> int:
     choose = record_filter(arguments)
-    (old, was_complete, was_at_fault, _), (new, is_complete, is_at_fault, is_benchmark) = (
+    (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
+    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
     before, after = (
-        {target: State.of(record) for target, record in records.items() if choose(record)} for records in (old, new)
+        {target: state for target, (record, state) in found.items() if choose(record)} for found in (was, now)
     )
     if not (before or after):
         refuse_none(arguments.mark, (old | new).values())
@@ -110,8 +111,8 @@ def _diff(arguments: argparse.Namespace) -> int:
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
     for target, state in after.items():
-        breaks = target in old and old[target].breaks_golden and state.is_good
-        if breaks and (not is_benchmark or not {*new[target].open_goldens}.isdisjoint(old[target].open_goldens)):
+        breaks = target in before and before[target].is_bad and state.is_good
+        if breaks and not {*state.goldens}.isdisjoint(before[target].goldens):
             after[target] = State(Outcome.PARTIAL, "", "its golden rule was not judged")
     targets = sorted(before.keys() | after.keys())
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
@@ -144,13 +145,13 @@ def _fields(state: State | None) -> dict[str, str] | None:
     return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
 
 
-def _results(written: str) -> tuple[dict[str, TargetRecord], bool, bool, bool]:
-    """Return the result of each target, whether all sessions are complete, whether one has a fault, which is said, and
-    whether one measured something."""
+def _results(written: str) -> tuple[dict[str, tuple[TargetRecord, State]], bool, bool]:
+    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
+    said."""
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
     is_complete = all(session.is_complete and not session.lacking for session in sessions)
-    return results_of(sessions), is_complete, faults, any(session.is_benchmark for session in sessions)
+    return states_of(sessions), is_complete, faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
@@ -178,7 +179,7 @@ def _update(arguments: argparse.Namespace) -> int:
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
             raise RetargetError(msg)
         for _, records in sorted(attempts_of([session]).items()):
-            update.add(records[-1])
+            update.add(records[-1], session.start.cpu)
     for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
         print(line)
     return 1 if update.left_over else 0
@@ -287,10 +288,6 @@ def _text(
         words = shown(": ".join(text for text in (group.stage, group.signature) if text))
         yield f"{len(group.records):5}  {words}"
         yield f"       {shown(group.records[0].nodeid)}"
-    if lost := [record for record in results.values() if is_unexplained(record, results)]:
-        first = f"{shown(lost[0].nodeid)}: {shown(lost[0].reason)}"
-        yield ""
-        yield f"{counted(len(lost), 'target')} blocked by what does not fail among these results, such as {first}"
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(State.of(record)))}" for record in listed)
@@ -300,7 +297,7 @@ def _text(
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
     came = {record.nodeid: session.start.session for session in sessions for record in session.records}
     if old := [one for one in results.values() if one.outcome.is_bad and one.session != came[one.nodeid]]:
-        where = "in a benchmark" if old[0].breaks_golden else "on that device"
+        where = "in a benchmark" if old[0].breaks_golden else "on that device, host and toolchain"
         first = f"{shown(old[0].nodeid)}: no later session has it as expected {where}"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"

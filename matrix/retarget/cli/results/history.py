@@ -71,15 +71,16 @@ def _ended(history: History) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     history = _read(arguments)
+    lines = [line for line in timelines(history) if line.regressions]
     rows = []
     for number, one in enumerate(history.runs):
         counts = [(history.states[cell], count) for cell, count in Counter(history.cells[number]).items()]
         good = sum(count for state, count in counts if state is not None and state.is_good)
         bad = sum(count for state, count in counts if state is not None and state.is_bad)
-        found = Counter(changes_between(history, number - 1, number).values()) if number else Counter[Change]()
+        found = Counter(changes_between(history, number - 1, number, lines).values()) if number else Counter[Change]()
         broken, mended = found[Change.BROKEN], found[Change.MENDED]
         rows.append((one, good, bad, one.targets - good - bad, broken, mended))
-    open_now = [line for line in timelines(history) if line.is_open]
+    open_now = [line for line in lines if line.is_open]
     if arguments.format == "json":
         names = ("good", "bad", "no_verdict", "newly_broken", "newly_mended")
         runs = [_run(one) | dict(zip(names, numbers, strict=True)) for one, *numbers in rows]
