@@ -251,7 +251,7 @@ def states(
             at, now = short_revision(ran_at), short_revision(revision)
             return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
         if name := edited(one, here=start is None or start.host == host):
-            return f"{name} was edited since its result, and a reference of its cases opened it: run it again"
+            return f"{name} was edited since its result, and its cases or its driver opened it: run it again"
         made = next(
             (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
         )
