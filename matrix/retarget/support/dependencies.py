@@ -25,6 +25,7 @@ import os
 import platform
 import posix
 import re
+import shutil
 import sys
 import threading
 import time
@@ -134,6 +135,13 @@ class Recorder:
                     return
             self.note("path", path)
 
+    def note_started(self, program: Any, words: Sequence[Any], folder: Any) -> None:
+        """Record a program that is started, and the files that its command names."""
+        named = [os.fsdecode(word) for word in words]
+        for name in {shutil.which(program) or program, *named, *" ".join(named).split()}:
+            if os.path.isfile(place := os.path.join(folder or "", name)):  # noqa: PTH113, PTH118
+                self.note_opened(place, os.O_RDONLY)
+
     def _of_posix(self, name: str, **values: Any) -> Any:
         """Return what its module is asked for and does not have while code is watched."""
         if name not in values:
@@ -149,6 +157,10 @@ class Recorder:
         if not recorder.is_watching:
             if event == "open" and sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001
                 recorder.note_opened(arguments[0], arguments[2])
+            elif event == "ctypes.dlopen" and arguments[0]:
+                recorder.note_opened(arguments[0], os.O_RDONLY)
+            elif event == "subprocess.Popen":
+                recorder.note_started(*arguments[:3])
             return
         if event == "open":
             path, _, flags = arguments
