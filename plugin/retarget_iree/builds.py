@@ -41,6 +41,10 @@ _PART = re.compile(r"iree-lld|lib(?!IREECompiler\.).*(?:iree|LLVM|MLIR).*\.(?:so
 _BESIDE = ("lib*.so*", "../lib/lib*iree*.so*", "lib*.dylib", "../lib/lib*iree*.dylib")
 """What a tool of the runtime loads that was built of shared libraries, relative to it."""
 
+_LINKERS = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
+PLUGINS = "IREE_LOAD_PLUGINS"
+"""Names files, with commas between them. The library passes over those that do not load; the tools fail."""
+
 _LARGEST_SCRIPT = 1 << 16
 
 _LOOKED = (
@@ -94,7 +98,8 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         return _described("iree", self.version, self.build_id(), self.package or self.folder)
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the files of the package by their names in it, and what there is elsewhere by its own name."""
+        """Yield the files of the package by their names in it, what there is elsewhere by its own name, and the linkers
+        and plugins that the compiler finds by variables of the environment."""
         if self.package is not None:
             yield from _files(self.package)
         for path in (self.library, self.tool):
@@ -102,6 +107,9 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
                 yield path.name, path
                 yield from ((one.name, one) for one in sorted(path.parent.glob("*")) if _PART.fullmatch(one.name))
         yield from ((one.name, one) for one in _run_by(self.tool))
+        for variable in (*_LINKERS, PLUGINS):
+            for named in filter(None, os.environ.get(variable, "").split(",")):
+                yield f"{variable} {named}", Path(named if Path(named).is_file() else os.devnull)
 
 
 class RuntimeBuild(Struct, frozen=True, kw_only=True):

@@ -37,9 +37,6 @@ VARIABLE = "RETARGET_IREE_TOOLCHAIN"
 _API = 1
 """The version of the library's C API, before the minor one: another wrapper package than its own can call it then."""
 
-_VARIABLES = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
-PLUGINS = "IREE_LOAD_PLUGINS"
-"""Names files, with commas between them. The library passes over those that do not load; the tool fails."""
 _OWN_LINKER = ("EMBEDDED", "WASM")
 """The backends that IREE links with its own linker."""
 _NO_CRASH = {
@@ -87,20 +84,6 @@ def find_tool(toolchain: Toolchain | None) -> RuntimeBuild:
 def compiler_environment(toolchain: Toolchain | None) -> tuple[tuple[str, str], ...]:
     """Return the variables with which a worker uses the compiler of a toolchain. Raises `UnavailableError`."""
     return () if toolchain is None else ((VARIABLE, str(find_compiler(toolchain).folder)),)
-
-
-def environment_facts() -> tuple[tuple[str, str], ...]:
-    """Return the environment variables that the compiler looks for its linkers and plugins in, with their values."""
-    return tuple((name, os.environ[name]) for name in (*_VARIABLES, PLUGINS) if os.environ.get(name))
-
-
-def environment_files() -> tuple[Path, ...]:
-    """Return the files that these variables name."""
-    return tuple(
-        Path(path)
-        for name, value in environment_facts()
-        for path in (value.split(",") if name == PLUGINS else (value,))
-    )
 
 
 def linker_flags(build: CompilerBuild) -> tuple[str, ...]:

@@ -201,3 +201,44 @@ def test_an_edit_of_a_driver_runs_all_and_compiles_nothing(project: Project, arg
     edited = project.run(*CHANGED, *arguments, "-m", "run", apart=True)
     assert edited.parseoutcomes()["passed"] == 2
     edited.stdout.fnmatch_lines(["compiled 0, reused 2 *"])
+
+
+OPENING = """
+class ReadingProgram(doubles.DoubleProgram):
+    def call(self, *arguments):
+        with tempfile.NamedTemporaryFile("w+") as written:
+            Path(written.name).read_text()
+        Path("suites/microcode").read_text()
+        subprocess.run(["sh", "simulator"], cwd="suites", check=True)
+        subprocess.run("sh suites/model", shell=True, check=True)
+        return super().call(*arguments)
+
+class ReadingDriver(doubles.DoubleDriver):
+    def open(self, config):
+        device = super().open(config)
+        with suppress(FileNotFoundError):
+            Path("suites/clock").read_text()
+        device.load = lambda artifact: ReadingProgram(bytes(artifact).decode())
+        return device
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--retarget-reuse-results", "--retarget-changed"])
+def test_files_that_a_driver_reads_count_whether_it_opens_the_device_or_runs(project: Project, option: str) -> None:
+    project.doubles(a="f: pass")
+    names = "import subprocess, tempfile\nfrom contextlib import suppress\nfrom pathlib import Path\nimport doubles\n"
+    names += "from retarget.extension import hookimpl\n"
+    classes = {"compiler": "doubles.DoubleCompiler", "driver": "ReadingDriver", "cases": "doubles.DoubleCases"}
+    project.write({"opening.py": names + OPENING + hooks(**classes), "suites/microcode": "1"})
+    project.write({"suites/simulator": "exit", "suites/model": "exit"})
+    options = ("--retarget-extension", "opening", option)
+    word = "reused" if option == "--retarget-reuse-results" else "unchanged"
+    project.run(*options).assert_outcomes(passed=2)
+    again = project.run(*options).parseoutcomes()
+    edits = (("microcode", "2"), ("clock", "800"), ("clock", "900"), ("simulator", "exit 0"), ("model", "exit 0"))
+    for name, content in edits:
+        assert project.run(*options).parseoutcomes() == again
+        assert word in again
+        project.write({f"suites/{name}": content})
+        assert project.run(*options).parseoutcomes().get(word, 0) < again[word]

@@ -14,6 +14,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
 from retarget.cli import main
+from retarget_iree.toolchain import find_tool
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.format import Observed, read_bundle
 from retarget_repro.command import NOT_REPRODUCED
@@ -354,5 +355,20 @@ def test_a_script_of_run_under_is_packed_and_variables_are_named_or_left_out(
     assert "what is not of this retarget: run_under/0/under.sh\n" in capsys.readouterr().out
     assert "the value" not in (folder / "bundle.json").read_text()
     script.unlink()
-    done = subprocess.run([sys.executable, "repro.py"], cwd=folder, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "bad: compare: values differ")
+
+    def repro(*arguments: str) -> tuple[int, str]:
+        argv = [sys.executable, "repro.py", *arguments]
+        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines()[0]
+
+    assert repro() == (1, "bad: compare: values differ")
+    (tool := suites.parent / "build" / "tools" / "iree-run-module").parent.mkdir(parents=True)
+    tool.write_text(f'#!/bin/sh\ntouch {tool}.used\nexec {find_tool(None).tool} "$@"\n')
+    tool.chmod(0o755)
+    with_build = ("--run-only", "--toolchain", str(suites.parent / "build"))
+    assert repro(*with_build) == (1, "bad: compare: values differ")
+    assert tool.with_name("iree-run-module.used").exists()
+    tool.write_text("#!/bin/sh\nexit 9\n")
+    assert repro(*with_build)[1].startswith("cannot tell: UnavailableError: ")
+    status, said = repro("--run-only", "--toolchain", str(suites))
+    assert (status, said.partition("(")[0]) == (125, "cannot tell: --toolchain: toolchain '--toolchain' ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,11 +27,11 @@ from retarget.extension import (
 from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
 from retarget.profiles import Profile, shipped_profiles
 from retarget.support import RetargetError, install_hint
-from retarget_iree.builds import COMPILER_PACKAGE
+from retarget_iree.builds import COMPILER_PACKAGE, PLUGINS
 from retarget_iree.compiler.compiler import front_half
 from retarget_iree.compiler.flags import not_inputs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
-from retarget_iree.compiler.tool import reduce_command, shrink_command
+from retarget_iree.compiler.tool import reduce_command, shrink_command, tool_runs
 from retarget_iree.modules.onnx_import import onnx_version
 from retarget_iree.toolchain import compiler_environment, find_compiler
 
@@ -231,6 +232,9 @@ class OpenClCompiler(Compiler):
         if clash is not None:
             msg = f"{clash!r}: iree-opencl sets the target itself; choose it with target_from or --opencl-profile"
             raise CompilerError(msg, verdict=True)
+        if os.environ.get(PLUGINS) and find_compiler().tool is not None and not tool_runs(find_compiler()):
+            msg = f"{PLUGINS}={os.environ[PLUGINS]}: `iree-compile --version` fails with it; name plugins that load"
+            raise CompilerError(msg)
         profile, device = _compiled_for(config, ours)
         front_end = self._front(others, profile)
         return Resolved(

@@ -177,8 +177,8 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     """The last run of a target: wall times in seconds, and the names of the cases that failed in it.
 
     `started` is when its device worker began (seconds since 1970, UTC), `wait_seconds` how long it waited for its
-    devices before, `host` the worker of the cluster that ran it, empty without one. `opened` are the paths that the
-    references of its cases used, with the state of each: see `retarget.support.dependencies`. On disk, they are those
+    devices before, `host` the worker of the cluster that ran it, empty without one. `opened` are the paths that
+    its cases and its driver used, with the state of each: see `retarget.support.dependencies`. On disk, they are those
     below pytest's root folder, relative to it.
     """
 

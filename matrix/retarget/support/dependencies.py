@@ -25,10 +25,12 @@ import os
 import platform
 import posix
 import re
+import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path, PurePath
@@ -55,6 +57,9 @@ _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system",
 
 _OF_PATHS = {"path", "names", "module"}
 
+_OF_OTHERS = ("/dev", "/etc", "/proc", "/sys", "/usr", sys.prefix, str(Path(__file__).parents[1]))
+"""The folders of the machine, the environment and this package: devices, builds and code say what is there."""
+
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
 """The modules that list folders to find modules, and the folders of Python's own modules."""
@@ -73,9 +78,10 @@ class Recorder:
         self._imported: set[str] = set()
         self.is_watching = False
         self._declared: tuple[str, ...] | None = None
-        self._has_watched = False
+        self.has_watched = False
         self._states: dict[tuple[str, str], str] = {}
         self._written: set[str] = set()
+        self._began = time.time()
         self._noting = threading.local()
 
     @contextmanager
@@ -96,7 +102,7 @@ class Recorder:
             vars(posix)["__getattr__"] = lambda name: self._of_posix(name, environ=variables)
             sys.dont_write_bytecode = True  # it would stand for text edited in the same second
             sys.meta_path.insert(0, self)
-            self.is_watching = self._has_watched = True
+            self.is_watching = self.has_watched = True
             try:
                 yield
             finally:
@@ -107,7 +113,8 @@ class Recorder:
 
     @contextmanager
     def opening(self, declared: Iterable[Path]) -> Iterator[None]:
-        """Record the files that are opened to be read meanwhile, but for those `declared` and those below them."""
+        """Record the files that are opened to be read meanwhile: not those `declared`, nor what is below them, nor
+        those that are written, by this process or another."""
         _install_hook()
         self._declared = tuple(map(_place, declared))
         try:
@@ -117,12 +124,23 @@ class Recorder:
 
     def note_opened(self, path: Any, flags: int) -> None:
         """Record a file that is opened, where no more than that is recorded."""
-        if (declared := self._declared) is None or flags & (os.O_WRONLY | os.O_RDWR):
+        if (declared := self._declared) is None:
             return
         place = _place(path)
-        is_declared = any(place == one or place.startswith(f"{one}{os.sep}") for one in declared)
-        if not is_declared and os.path.isfile(place):  # noqa: PTH113
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            self._written.add(place)
+        elif not any(place == one or place.startswith(f"{one}{os.sep}") for one in (*declared, *_OF_OTHERS)):
+            with suppress(FileNotFoundError):
+                if os.stat(place).st_ctime > self._began:  # noqa: PTH116
+                    return
             self.note("path", path)
+
+    def note_started(self, program: Any, words: Sequence[Any], folder: Any) -> None:
+        """Record a program that is started, and the files that its command names."""
+        named = [os.fsdecode(word) for word in words]
+        for name in {shutil.which(program) or program, *named, *" ".join(named).split()}:
+            if os.path.isfile(place := os.path.join(folder or "", name)):  # noqa: PTH113, PTH118
+                self.note_opened(place, os.O_RDONLY)
 
     def _of_posix(self, name: str, **values: Any) -> Any:
         """Return what its module is asked for and does not have while code is watched."""
@@ -139,6 +157,10 @@ class Recorder:
         if not recorder.is_watching:
             if event == "open" and sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001
                 recorder.note_opened(arguments[0], arguments[2])
+            elif event == "ctypes.dlopen" and arguments[0]:
+                recorder.note_opened(arguments[0], os.O_RDONLY)
+            elif event == "subprocess.Popen":
+                recorder.note_started(*arguments[:3])
             return
         if event == "open":
             path, _, flags = arguments
@@ -180,7 +202,7 @@ class Recorder:
         suite may have modules of the same names."""
         if not self._states:
             return
-        for name, module in [*sys.modules.items()] if self._has_watched else ():
+        for name, module in [*sys.modules.items()] if self.has_watched else ():
             for file in _files_of(module):
                 if name in self._imported:
                     self.note("path", file)
@@ -210,7 +232,8 @@ def recording() -> Iterator[Recorder]:
     finally:
         Recorder.current = None
         recorder.end()
-        sys.path[:] = path
+        if recorder.has_watched:
+            sys.path[:] = path
 
 
 def opened(declared: Iterable[Path]) -> AbstractContextManager[None]:

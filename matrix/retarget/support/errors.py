@@ -106,10 +106,10 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def display_path(path: Path) -> str:
-    """Return `path` relative to the current folder where it lies below it, else as it is."""
+    """Return `path` relative to the current folder where it lies below it; else, or where that is gone, as it is."""
     try:
         return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
+    except (FileNotFoundError, ValueError):
         return path.as_posix()
 
 

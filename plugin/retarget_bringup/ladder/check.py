@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
 from retarget.session import COMPILE_STAGES, is_expired
-from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, shown
+from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
 from retarget_bringup.ladder.states import DRIVER, Devices, LadderTarget, Standing, TargetState
@@ -88,25 +88,27 @@ def check(
     recorded on: those without a line may not be possible there."""
     name = display_path(ladder.file)
     moved = _moved(states)
-    higher = [one for one in moved if one[2] > one[1].rung]
+    lower = [one for one in moved if _is_lower(*one)]
+    higher = [one for one in moved if one not in lower]
     without = [one for one in states if one.standing is Standing.UNSEEN]
     new = [one.id for one in without if one.id not in elsewhere]
     there = [one.id for one in without if one.id in elsewhere]
     changed = [one.id for one in states if one.is_changed and one.is_tried]
     permanent = [one for one in states if one.is_permanent and one.line is not None]
+    of_before = "of another digest, or where it does not say which cases fail"
     raises = f"`retarget bringup {settings.name} --raise`"
     return Checked(
         failures=(
             *_nothing_judged(states),
             *_by_reason("not of today", [one for one in states if one.is_stale]),
             *_by_reason("no verdict", [one for one in states if one.is_lost]),
-            *_lower([one for one in moved if one[2] < one[1].rung], name, settings.name),
+            *_lower(lower, name, settings.name),
             *_disagreements(states, name),
         ),
         to_raise=(
             *grouped(ladder.unsettled),
             *([] if ladder.lines else [f"{name}: found no line of a target, expected the rungs that were reached"]),
-            *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", _rows(higher, name)),
+            *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
             *_listed(f"new: {counted(len(new), 'target')} without a line", new),
             *(f"{name}:{one.line.number}: {one.id} cannot be any more: {one.reason}" for one in permanent if one.line),
@@ -122,9 +124,18 @@ def check(
                 [one for one in states if one.standing is Standing.NOT_TRIED and not (one.is_stale or one.is_lost)],
             ),
             *_listed(f"new on this device: {counted(len(there), 'target')}; {raises} takes them in", there),
-            *_listed(f"changed: {counted(len(changed), 'target')} of another digest; {raises} writes it", changed),
+            *_listed(f"changed: {counted(len(changed), 'line')} {of_before}; {raises} writes it", changed),
         ),
     )
+
+
+def _is_lower(one: TargetState, line: Line, rung: Rung) -> bool:
+    return rung < line.rung or not _moved_cases(one, line) <= {*line.failing}
+
+
+def _moved_cases(one: TargetState, line: Line) -> set[str]:
+    """Return the cases that fail newly and those that do no more, where the line has any and no rule excuses them."""
+    return {*one.failing} ^ {*line.failing} if one.failing and line.failing and one.verdict.is_bad else set()
 
 
 def holds(one: TargetState, line: Line) -> bool:
@@ -135,7 +146,8 @@ def holds(one: TargetState, line: Line) -> bool:
     rules = one.target.all_rules if not one.verdict.is_bad else ()
     by_chance = any(rule.outcome in _CHANCE and not is_expired(rule) for rule in rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
-    return one.rung is line.rung or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
+    is_same = one.rung is line.rung and not _moved_cases(one, line)
+    return is_same or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
 
 
 def rungs_of(target: LadderTarget) -> frozenset[Rung]:
@@ -216,8 +228,10 @@ def _lower(found: Sequence[_Moved], name: str, ladder: str) -> Iterator[str]:
         yield "\n".join([heading, *targets, run, f"  mend it, or say why it may be lower: {lower}"])
 
 
-def _rows(found: Iterable[_Moved], name: str) -> list[str]:
-    return [f"{name}:{line.number}: {one.id}  {line.rung.word} → {rung.word}" for one, line, rung in found]
+def _rows(found: Iterable[_Moved], name: str) -> Iterator[str]:
+    for one, line, rung in found:
+        cases = f", failing {listed(line.failing)} → {listed(one.failing)}" if _moved_cases(one, line) else ""
+        yield f"{name}:{line.number}: {one.id}  {line.rung.word} → {rung.word}{cases}"
 
 
 def _command(target: str) -> str:
@@ -272,7 +286,7 @@ def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str
         if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue
         if line is None and one.rung is not None:
-            lines[one.id] = Line(target=one.id, rung=one.rung, digest=one.target.digest)
+            lines[one.id] = Line(target=one.id, rung=one.rung, digest=one.target.digest, failing=one.failing)
             changes["added"] += 1
         elif line is not None:
             lines[one.id] = now = _risen(one, line)
@@ -293,13 +307,16 @@ def _risen(one: TargetState, line: Line) -> Line:
     """Return the line of a target as its rung raises it, or as it is."""
     if (
         one.rung is None
-        or (one.rung < line.rung and not holds(one, line))
+        or (_is_lower(one, line, one.rung) and not holds(one, line))
         or (one.only_compiled and one.rung <= line.rung)
     ):
         return line
     rung = line.rung if holds(one, line) else one.rung
-    is_lowered = line.lowered_from is not None and rung < line.lowered_from
-    of_today = replace(line, rung=rung, digest=one.target.digest)
+    is_same = one.rung < line.rung or (one.rung is line.rung and not one.failing)
+    failing = line.failing if is_same else one.failing
+    is_unchanged = rung is line.rung and failing == line.failing
+    is_lowered = line.lowered_from is not None and (rung < line.lowered_from or is_unchanged)
+    of_today = replace(line, rung=rung, digest=one.target.digest, failing=failing)
     return of_today if is_lowered else replace(of_today, lowered_from=None, reason="")
 
 
@@ -310,10 +327,11 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
     """
     found = [one for one in states if one.id == target or fnmatchcase(one.id, target)]
     lines: dict[str, Line] = {line.target: line for line in ladder.lines}
-    fell = [(one, line, rung) for one, line, rung in _moved(found) if rung < line.rung]
+    fell = [moved for moved in _moved(found) if _is_lower(*moved)]
     for one, line, rung in fell:
         before = line.lowered_from or line.rung
-        lines[one.id] = replace(line, rung=rung, digest=one.target.digest, lowered_from=before, reason=reason)
+        now = replace(line, rung=rung, digest=one.target.digest, failing=one.failing)
+        lines[one.id] = replace(now, lowered_from=before, reason=reason)
     if not fell:
         what = "is on its line, or was not tried" if found else "is no target of the ladder"
         hint = "" if found else did_you_mean(target, [one.id for one in states])

@@ -1,9 +1,9 @@
 """`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
-`lowered from RUNG: REASON` ends the line of a target that `--lower` let fall. The first line says which ladder it is
-and its version, those after it on which devices it was recorded, the last that the file is complete. Two branches that
-change different lines merge without a conflict. `--raise` repairs what a merge may leave: conflict markers, duplicate
-lines and lines out of order.
+`fails CASE,CASE` follows where a target has several cases, and `lowered from RUNG: REASON` in the line of a target that
+`--lower` let fall. The first line says which ladder it is and its version, those after it on which devices it was
+recorded, the last that the file is complete. Two branches that change different lines merge without a conflict.
+`--raise` repairs what a merge may leave: conflict markers, duplicate lines and lines out of order.
 
 `bringup/NAME.toml`: which targets a ladder is about.
 """
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,18 +50,20 @@ _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
 _DEVICE = re.compile(r"# on (\S.*)")
 _LAST = "# end"
 _MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
-_LINE = re.compile(r"(\S.*?) (\S+) ([0-9a-f]{12})(?: lowered from (\S+): (\S.*))?")
+_LINE = re.compile(r"(\S.*?) (\S+) ([0-9a-f]{12})(?: fails (\S+))?(?: lowered from (\S+): (\S.*))?")
 
 
 class Line(Struct, frozen=True, kw_only=True):
     """A target's rung, and the digest of what was tried; `number` is that of the line, 0 where it is in no file.
 
-    With `lowered_from` it was on that rung before `--lower`, for a `reason` of one line.
+    `failing` are the cases that do not match, empty where nothing says. With `lowered_from` it was on that rung before
+    `--lower`, for a `reason` of one line.
     """
 
     target: str
     rung: Rung
     digest: str
+    failing: tuple[str, ...] = ()
     number: int = 0
     lowered_from: Rung | None = None
     reason: str = ""
@@ -68,8 +71,9 @@ class Line(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The line as it is written."""
+        fails = f" fails {','.join(quote(case) for case in self.failing)}" if self.failing else ""
         lowered = f" lowered from {self.lowered_from.word}: {self.reason}" if self.lowered_from is not None else ""
-        return f"{self.target} {self.rung.word} {self.digest}{lowered}"
+        return f"{self.target} {self.rung.word} {self.digest}{fails}{lowered}"
 
 
 class Ladder(Struct, frozen=True, kw_only=True):
@@ -204,13 +208,15 @@ class _Reader:
         if found is None or not row.isprintable():
             expected = f"expected TARGET RUNG DIGEST, the digest of {DIGITS} hex digits"
             return self._error(number, f"found {row[:120]!r}, {expected}")
-        target, word, digest, before, reason = found.groups()
+        target, word, digest, fails, before, reason = found.groups()
         rungs = [Rung.named(one) for one in filter(None, (word, before))]
         if None in rungs:
             unknown, words = (word, before)[rungs.index(None)], [one.word for one in Rung]
             hint = did_you_mean(unknown, words)
             return self._error(number, f"found the rung {unknown!r}, expected one of {', '.join(words)}{hint}")
         line = Line(target=target, rung=Rung[word.upper()], digest=digest, number=number)
+        if fails:
+            line = replace(line, failing=tuple(unquote(case) for case in fails.split(",")))
         if before:
             line = replace(line, lowered_from=Rung[before.upper()], reason=reason)
         self.lines.append(line)

@@ -105,7 +105,8 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session, and `verdict` the target's outcome there after all
-    attempts. `line` is the ladder's.
+    attempts. `failing` are the cases that do not match in one of these sessions, of a target with several. `line` is
+    the ladder's.
     """
 
     target: LadderTarget
@@ -114,6 +115,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
     record: TargetRecord | None = None
     compiled: TargetRecord | None = None
     verdict: Outcome = Outcome.NOT_RUN
+    failing: tuple[str, ...] = ()
     is_permanent: bool = False
     only_compiled: bool = False
     is_stale: bool = False
@@ -127,8 +129,11 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     @property
     def is_changed(self) -> bool:
-        """Whether its line is of another version of the module, its cases or how they are run."""
-        return self.line is not None and self.line.digest != self.target.digest
+        """Whether its line is of another version of the module, its cases or how they are run, or of an older retarget,
+        which did not write the cases that fail."""
+        line = self.line
+        names_none = line is not None and self.rung is line.rung and bool(self.failing) and not line.failing
+        return names_none or (line is not None and line.digest != self.target.digest)
 
     @property
     def is_tried(self) -> bool:
@@ -246,7 +251,7 @@ def states(
             at, now = short_revision(ran_at), short_revision(revision)
             return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
         if name := edited(one, here=start is None or start.host == host):
-            return f"{name} was edited since its result, and a reference of its cases opened it: run it again"
+            return f"{name} was edited since its result, and its cases or its driver opened it: run it again"
         made = next(
             (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
         )
@@ -342,6 +347,8 @@ def _state(
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
     only_compiled = lowest.only_compiled
+    cases = [case for one in tries for case in one.record.cases]
+    failing = {case.name for case in cases if case.stage or (case.outcome is Outcome.NOT_RUN and not case.excused)}
     return TargetState(
         target=target,
         line=line,
@@ -349,6 +356,7 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         verdict=lowest.verdict,
+        failing=tuple(sorted(failing)) if len(record.cases) > 1 else (),
         only_compiled=only_compiled,
         is_lost=bool(besides) or (only_compiled and _is_lost(record)),
         reason=besides or (_why_untried(record) if only_compiled else ""),

@@ -29,7 +29,7 @@ from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeCon
 from retarget.profiles import Profile
 from retarget.support import did_you_mean
 
-from retarget_iree.builds import COMPILER_PACKAGE, CompilerBuild, build_hint
+from retarget_iree.builds import COMPILER_PACKAGE, PLUGINS, CompilerBuild, build_hint
 from retarget_iree.compiler.combined_targets import (
     asked_devices,
     asks_devices,
@@ -75,14 +75,7 @@ from retarget_iree.compiler.tool import (
 from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
-from retarget_iree.toolchain import (
-    PLUGINS,
-    command,
-    compiler_environment,
-    environment_facts,
-    environment_files,
-    find_compiler,
-)
+from retarget_iree.toolchain import command, compiler_environment, find_compiler
 
 _LOCAL = "--iree-hal-target-device=local"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
@@ -109,7 +102,7 @@ class IreeCompiler(Compiler):
             return ""
         profiles = profiles_fact(config)
         build = find_compiler(config.toolchain)
-        return f"{build.fingerprint()} {onnx_version(build)} {environment_facts()} {profiles}"
+        return f"{build.fingerprint()} {onnx_version(build)} {profiles}"
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return version and build."""
@@ -267,8 +260,6 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         build_id=build.build_id(),
         flags=flags,
         not_inputs=not_inputs(flags),
-        files=environment_files(),
-        facts=environment_facts(),
         suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
     )

@@ -23,7 +23,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol
 
 import msgspec
-from retarget.extension import ArtifactRequest, CompileRequest, CompilerError, Device, Resolved
+from msgspec.structs import replace
+from retarget.extension import (
+    ArtifactRequest,
+    CompileRequest,
+    CompilerError,
+    Device,
+    Resolved,
+    UnavailableError,
+    overrides,
+)
 from retarget.model import CompilerConfig, Origin, RuntimeConfig, Toolchain
 from retarget.session import load_extensions
 from retarget.support import RetargetError, display_path, first_line, install_hint, irregular, replacing, shown
@@ -328,8 +337,17 @@ def reproduce(folder: Path, *, runs: int, toolchain: Path | None = None, hidden:
 _ORIGIN = Origin(file=Path("bundle.json"), key_path="")
 
 
-def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:
-    """Open the devices of a bundle, or those that are named instead. Raises what `Driver.open` does."""
+def open_devices(
+    run: Mapping[str, Any], uris: Sequence[str], note: Callable[..., None], toolchain: Path | None = None
+) -> Device:
+    """Open the devices of a bundle, or those that are named instead, with a toolchain, or with what is installed where
+    that has no runtime, which is noted. Raises what `Driver.open` does, and `UnavailableError` without `run_with`."""
+    registry = load_extensions()
+    driver, used = registry.driver(run["driver"]), None
+    if toolchain is not None and not overrides(driver, "toolchain_environment"):
+        note(said=f"the driver {driver.name!r} uses no toolchains")
+    elif toolchain is not None:
+        used = Toolchain(name="--toolchain", path=toolchain, run_with=run.get("run_with", ""), origin=_ORIGIN)
     config = RuntimeConfig(
         name="repro",
         driver=run["driver"],
@@ -337,9 +355,17 @@ def open_devices(run: Mapping[str, Any], uris: Sequence[str]) -> Device:
         used=tuple(run["used"]),
         flags=tuple(run["flags"]),
         run_under=tuple(run["run_under"]),
+        toolchain=used,
         origin=_ORIGIN,
     )
-    return load_extensions().driver(run["driver"]).open(config)
+    try:
+        os.environ.update(registry.worker_environment(config))
+    except UnavailableError as error:
+        if run.get("run_with"):
+            raise
+        note(said=str(error))
+        config = replace(config, toolchain=None)
+    return driver.open(config)
 
 
 def compile_module(

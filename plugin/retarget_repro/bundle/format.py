@@ -67,6 +67,7 @@ class RunStep(_Part, frozen=True, kw_only=True):
     """How the artifact is run; its cases are in `cases/cases.json`. The fields are those of a runtime config.
 
     `{bundle}` in `run_under` stands for the folder of the bundle, which holds the scripts that the command names.
+    `run_with` is that of its toolchain, where that names a tool.
     """
 
     driver: str
@@ -75,6 +76,7 @@ class RunStep(_Part, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     used: tuple[bool | None, ...] = ()
     run_under: tuple[str, ...] = ()
+    run_with: str | msgspec.UnsetType = msgspec.UNSET
     timeout: float
 
     @property

@@ -187,7 +187,8 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
             return failures
     if options.compile_only or not bundle.get("run"):
         return []
-    if options.toolchain is not None and not _packages(options.toolchain, "runtime"):
+    by_packages = bundle["toolchain"] == "iree"  # else it is seen when its device is opened
+    if by_packages and options.toolchain is not None and not _packages(options.toolchain, "runtime"):
         print(f"running with this environment's runtime: found no iree/runtime in {options.toolchain}", flush=True)
     return _child(options, "run", bundle["run"], artifact, "load")
 
@@ -305,6 +306,10 @@ def _child(options: argparse.Namespace, step: str, what: Mapping[str, Any], arti
     for note in written:
         if note.get("cannot_tell"):
             raise CannotTell(note["cannot_tell"])
+        if said := note.get("said"):
+            if options.run_only:
+                raise CannotTell(f"--toolchain: {said}")
+            print(f"running with this environment's runtime: {said}", flush=True)
         at, case = note.get("at", at), note.get("case", case)
         if "failure" in note:
             stage = Stage(note["failure"][0])
@@ -377,7 +382,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     else:
         from retarget_repro.bundle.archive import open_devices
 
-        device = open_devices(run, options.device)
+        device = open_devices(run, options.device, _note, options.toolchain)
     content = json.loads((HERE / "cases" / "cases.json").read_bytes())
     parameters = [(scope, HERE / "cases" / file) for scope, file in content["parameters"]]
     _note(at="load")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, grouped
+import pytest
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
 
 
 def diagnostic(message: str, line: int = 1, file: str = "expectations.toml") -> Diagnostic:
@@ -45,3 +46,12 @@ def test_an_error_shows_a_hundred_diagnostics_and_counts_the_others() -> None:
     assert len(error.diagnostics) == 10_000
     assert str(error).splitlines()[0] == "expectations.toml:1: expectation[0]: found 1"
     assert str(error).splitlines()[99:] == ["expectations.toml:100: expectation[0]: found 100", "and 9900 more"]
+
+
+def test_a_path_is_shown_as_it_is_where_the_current_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert display_path(folder / "a") == f"{folder.as_posix()}/a"

@@ -17,7 +17,7 @@ from msgspec.structs import replace as with_fields
 from retarget.expect.verdict import RankedRule
 from retarget.model import Origin, Rung
 from retarget.results import Outcome, Result, SessionResults, TargetRecord
-from retarget.results.record import CompileRecord
+from retarget.results.record import CaseRecord, CompileRecord
 from retarget.session import TargetRules
 from retarget.support import RetargetError
 from retarget_bringup.ladder.check import Checked, check, lowered, raised, rungs_of, summary
@@ -157,7 +157,8 @@ def test_another_digest_is_written_where_the_target_did_not_fall() -> None:
     found_here = checked(before, results, targets=both)
     assert found_here.failures == ()
     assert found_here.notes == (
-        f"changed: 2 targets of another digest; `retarget bringup x --raise` writes it\n  {id_of('m')}\n  {id_of('n')}",
+        "changed: 2 lines of another digest, or where it does not say which cases fail; "
+        f"`retarget bringup x --raise` writes it\n  {id_of('m')}\n  {id_of('n')}",
     )
     assert rungs(before, results, targets=both) == {"m": "stable", "n": "matches"}
     assert {line.digest for line in raised(before, found(before, results, targets=both)).lines} == {DIGEST}
@@ -420,6 +421,59 @@ def test_what_fails_otherwise_than_its_rule_says_is_named_though_no_rung_is_lowe
         f"compare: shape differs; mend it, or write a rule that says so: pytest {M}",
     )
     assert checked(ladder(m="completes"), session(fails("m", "compare"))).holds
+
+
+def of_cases(**stages: str) -> SessionResults:
+    """A session in which each case of `m` matches, fails at a stage, or (`-`) does not run."""
+    outcomes = {"": Outcome.PASSED, "-": Outcome.NOT_RUN}
+    cases = [
+        CaseRecord(name=name, outcome=outcomes.get(stage, Outcome.FAILED), stage=stage.strip("-"), excused=False)
+        for name, stage in stages.items()
+    ]
+    return session(fails("m", "compare", cases=tuple(cases)))
+
+
+def raised_by(before: Ladder, results: SessionResults) -> tuple[Ladder, list[str]]:
+    lines = raised(before, found(before, results)).lines
+    return Ladder(file=before.file, lines=lines), [line.text for line in lines]
+
+
+def test_a_further_case_that_fails_on_the_same_rung_is_lower_and_one_that_does_no_more_is_higher() -> None:
+    two, three = of_cases(f="", g="compare", h="compare"), of_cases(f="compare", g="compare", h="compare")
+    before, text = raised_by(ladder(), two)
+    assert text == [f"{M} completes {DIGEST} fails g,h"]
+    assert checked(before, two) == Checked()
+    (lower,) = checked(before, three).failures
+    assert f"{M}  completes → completes, failing g, h → f, g, h\n" in lower
+    assert raised_by(before, three)[1] == text
+    (higher,) = checked(before, of_cases(f="", g="", h="compare")).to_raise
+    assert higher.endswith(f"{M}  completes → completes, failing g, h → h")
+    assert raised_by(before, of_cases(f="", g="", h="compare"))[1] == [f"{M} completes {DIGEST} fails h"]
+
+
+def test_a_case_that_did_not_run_before_and_fails_now_is_no_further_one() -> None:
+    before, text = raised_by(ladder(m="loads"), of_cases(f="", g="-", h="run"))
+    assert text == [f"{M} completes {DIGEST} fails g,h"]
+    assert checked(before, of_cases(f="", g="compare", h="run")) == Checked()
+    assert checked(before, of_cases(f="-", g="compare", h="run")).failures
+
+
+def test_a_ladder_of_before_says_nothing_of_cases_and_raise_writes_them() -> None:
+    before = ladder(m="completes")
+    results = of_cases(f="", g="compare")
+    assert checked(before, results).holds
+    assert checked(before, results).notes[0].startswith("changed: 1 line of another digest, or where it does not say")
+    assert raised_by(before, results)[1] == [f"{M} completes {DIGEST} fails g"]
+
+
+def test_a_further_case_is_lowered_by_name_until_it_passes_again() -> None:
+    two, one = of_cases(f="compare", g="compare", h=""), of_cases(f="", g="compare", h="")
+    before, _ = raised_by(ladder(), one)
+    after = Ladder(file=before.file, lines=lowered(before, found(before, two), M, "a bug").lines)
+    assert [line.text for line in after.lines] == [f"{M} completes {DIGEST} fails f,g lowered from completes: a bug"]
+    assert checked(after, two).holds
+    assert raised_by(after, two)[1] == [line.text for line in after.lines]
+    assert raised_by(after, one)[1] == [f"{M} completes {DIGEST} fails g"]
 
 
 def test_the_summary_counts_what_is_seen_and_can_be() -> None:

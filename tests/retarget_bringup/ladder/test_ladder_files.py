@@ -50,6 +50,14 @@ def test_a_lowered_line_keeps_its_rung_before_and_the_reason(target: str, before
         assert replace(read, number=0) == one
 
 
+@given(_TARGETS, st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=3), st.booleans())
+def test_cases_of_any_name_are_read_as_they_are_written(target: str, cases: list[str], is_lowered: bool) -> None:
+    one = replace(line(target, Rung.COMPLETES), failing=tuple(cases))
+    one = replace(one, lowered_from=Rung.MATCHES, reason="fails a,b") if is_lowered else one
+    (read,) = parse_ladder(FILE, ladder_text("x", [one])).lines
+    assert replace(read, number=0) == one
+
+
 @given(_RUNGS, _RUNGS, _RUNGS)
 def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
     base: dict[str, Rung], one: dict[str, Rung], two: dict[str, Rung]

@@ -15,12 +15,14 @@ from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
 from model_targets import compile_target
 from msgspec.structs import replace
-from retarget.extension import CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.extension import Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
 from retarget.model import CompileTarget, Module
 from retarget.session.compile.steps import key_of
 from retarget_iree import builds, toolchain
-from retarget_iree.compiler.compiler import IreeCompiler, tool_only_flags
+from retarget_iree.compiler import tool
+from retarget_iree.compiler.compiler import IreeCompiler, IreeOptCompiler, tool_only_flags
 from retarget_iree.compiler.flags import explicit_host
+from retarget_opencl.compile.compiler import OpenClCompiler
 
 BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
 BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"
@@ -310,14 +312,22 @@ def test_the_build_id_names_version_and_content_and_no_path_or_time(iree: IreeCo
     assert len(build) == 4
 
 
-def test_the_variables_that_name_linkers_count(iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = compiler_config(*VMVX)
-    before = iree.fingerprint(config)
-    monkeypatch.setenv("IREE_LLVM_SYSTEM_LINKER_PATH", "/opt/ld")
-    assert iree.fingerprint(config) != before
-    resolved = resolve(iree, *VMVX)
-    assert resolved.facts == (("IREE_LLVM_SYSTEM_LINKER_PATH", "/opt/ld"),)
-    assert resolved.files == (Path("/opt/ld"),)
+@pytest.mark.parametrize("compiler", [IreeCompiler(), IreeOptCompiler(), OpenClCompiler()])
+@pytest.mark.parametrize("variable", ["IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LOAD_PLUGINS"])
+def test_the_variables_that_name_linkers_and_plugins_count_with_their_files(
+    compiler: Compiler, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def facts() -> tuple[str, str]:
+        return compiler.fingerprint(compiler_config()), toolchain.find_compiler().build_id()
+
+    seen = [facts()]
+    for name, text in (("a", "1"), ("a", "2"), ("b", "2"), ("absent", "")):
+        if text:
+            (tmp_path / name).write_text(text)
+        monkeypatch.setenv(variable, f"{tmp_path / name}")
+        seen.append(facts())
+    for fingerprints in zip(*seen, strict=True):
+        assert len({*fingerprints}) == len(seen)
 
 
 def test_plugins_of_the_environment_count_and_one_that_does_not_load_is_an_error(
@@ -329,7 +339,12 @@ def test_plugins_of_the_environment_count_and_one_that_does_not_load_is_an_error
     with pytest.raises(CompilerError, match=r"exit status 1$") as caught:
         iree.compile(module)
     assert "could not load plugin library" in caught.value.diagnostics
-    assert resolve(iree, *VMVX).files == (plugin, plugin)
+    message = f"IREE_LOAD_PLUGINS={plugin},{plugin}: `iree-compile --version` fails with it; name plugins that load"
+    tool.tool_runs.cache_clear()
+    with pytest.raises(CompilerError) as refused:
+        OpenClCompiler().resolve(compiler_config(), ())
+    tool.tool_runs.cache_clear()
+    assert (str(refused.value), refused.value.verdict) == (message, False)
 
 
 def test_a_missing_compiler_is_unavailable_with_what_mends_it(

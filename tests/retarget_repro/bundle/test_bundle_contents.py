@@ -339,6 +339,9 @@ class Extensions:
     def driver(self, name: str) -> Any:
         return SimpleNamespace(open=lambda config: (name, config))
 
+    def worker_environment(self, _: Any) -> Any:
+        return ()
+
     def artifact_checker(self, kind: str) -> Any:
         self.asked.append(kind)
         return self.checker
@@ -425,6 +428,6 @@ def test_devices_of_another_driver_are_opened_with_what_its_config_says(
         "flags": ["--x"],
         "run_under": ["env"],
     }
-    name, config = archive.open_devices(run, uris)  # type: ignore[misc]  (the double's answer)
+    name, config = archive.open_devices(run, uris, print)  # type: ignore[misc]  (the double's answer)
     assert (name, config.driver, config.devices) == ("d", "d", devices)
     assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))

@@ -176,11 +176,11 @@ def test_devices_of_other_extensions_are_opened_by_them(
 ) -> None:
     asked: list[Any] = []
     device = Device()
-    monkeypatch.setattr(archive, "open_devices", lambda run, uris: asked.append((run["run_under"], uris)) or device)
+    monkeypatch.setattr(archive, "open_devices", lambda run, *more: asked.append((run["run_under"], *more)) or device)
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": None, "parameters": []}))
-    options: Any = SimpleNamespace(device=["d://1"])
+    options: Any = SimpleNamespace(device=["d://1"], toolchain=here)
     repro._run({"toolchain": "retarget", "run": {"run_under": ["x"]}}, options, here / "a.vmfb")
-    assert (asked, noted) == ([(["x"], ["d://1"])], [{"at": "load"}])
+    assert (asked, noted) == ([(["x"], ["d://1"], repro._note, here)], [{"at": "load"}])
 
 
 def test_arrays_have_the_element_type_that_npy_may_not_know(here: Path) -> None:

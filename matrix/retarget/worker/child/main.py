@@ -32,10 +32,10 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError, overrides
-from retarget.support.dependencies import recording
+from retarget.support.dependencies import Dependency, opened, recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
-from retarget.worker.artifact import CACHE_DIR_VARIABLE, read_artifact
+from retarget.worker.artifact import CACHE_DIR_VARIABLE, KeptFiles, read_artifact
 from retarget.worker.messages import (
     AskFingerprint,
     CheckArtifact,
@@ -70,6 +70,7 @@ from retarget.worker.messages import (
 if TYPE_CHECKING:
     from retarget.extension import Device
     from retarget.extension.registry import Registry
+    from retarget.model import RuntimeConfig
     from retarget.model.outcomes import RunOutcome
 
 _PR_SET_PDEATHSIG = 1
@@ -114,6 +115,8 @@ class _Server:
         self._send = send
         self._output = _Output()
         self._device: Device | None = None
+        self._of_device: tuple[Dependency, ...] = ()
+        """What opening it depended on."""
 
     def answer(self, message: object) -> object:
         """Return the answer to one request. Never raises `Exception`: what goes wrong is a `Refused`."""
@@ -177,8 +180,7 @@ class _Server:
                     os.environ[CACHE_DIR_VARIABLE] = str(cache)
                 if self._registry.gives_no_outputs(config):
                     return Devices(infos=())
-                self._device = self._registry.driver(config.driver).open(config)
-                return Devices(infos=tuple(self._device.infos))
+                return Devices(infos=tuple(self._open(config).infos))
             case MoveBytes():
                 _move_bytes(self._device)
                 return Done()
@@ -237,24 +239,30 @@ class _Server:
             then=then,  # type: ignore[arg-type]  # the answer to a CompileModule
         )
 
-    def _run(self, message: RunModule) -> RunOutcome:
-        with recording() as recorder:
-            outcome = self._run_cases(message)
-        return dataclasses.replace(outcome, dependencies=recorder.dependencies)
+    def _open(self, config: RuntimeConfig) -> Device:
+        with recording() as recorder, opened([KeptFiles().folder]):
+            self._device = self._registry.driver(config.driver).open(config)
+        self._of_device = recorder.dependencies
+        return self._device
 
-    def _run_cases(self, message: RunModule) -> RunOutcome:
+    def _run(self, message: RunModule) -> RunOutcome:
         config = message.target.runtime
+        device = None if self._registry.gives_no_outputs(config) else self._device or self._open(config)
+        with recording() as recorder:
+            outcome = self._run_cases(message, device)
+        dependencies = tuple(sorted({*recorder.dependencies, *self._of_device}))
+        return dataclasses.replace(outcome, dependencies=dependencies)
+
+    def _run_cases(self, message: RunModule, device: Device | None) -> RunOutcome:
+        driver = self._registry.driver(message.target.runtime.driver)
         loader = self._registry.case_loader(message.target.compile.kind)
-        if self._registry.gives_no_outputs(config):
+        if device is None:
             from retarget.worker.child.run_external import run_external
 
-            return run_external(self._registry.driver(config.driver), loader, message, self._send)
+            return run_external(driver, loader, message, self._send)
         from retarget.worker.child.run_in_process import run_in_process
 
-        driver = self._registry.driver(config.driver)
-        if self._device is None:
-            self._device = driver.open(config)
-        return run_in_process(driver, self._device, loader, message, self._send, read_output=self._output.read)
+        return run_in_process(driver, device, loader, message, self._send, read_output=self._output.read)
 
     def _check_driver(self, message: CheckDriver) -> CheckedDriver:
         from retarget.worker.child.conformance.run import run_check

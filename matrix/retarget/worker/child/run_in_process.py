@@ -41,9 +41,10 @@ from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import Profile
 from retarget.profiles.requirements import parse_requirement
+from retarget.support.dependencies import opened
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
-from retarget.worker.artifact import map_artifact, read_artifact
+from retarget.worker.artifact import KeptFiles, map_artifact, read_artifact
 from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
 from retarget.worker.messages import (
     Progress,
@@ -90,11 +91,19 @@ def run_in_process(
         request = case_request(message.target.compile)
         read = map_artifact if driver.maps_artifacts else read_artifact
         artifact = cast("bytes", read(message.artifact, message.digest))
-        _check_needs(driver.needs(artifact), infos)
         parameters = loader.parameters(request)
-        program = device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
-        loaded = True
-        functions = tuple(program.functions)
+        declared = (
+            KeptFiles().folder,
+            message.artifact,
+            request.source,
+            *request.data,
+            *(file for _, file in parameters),
+        )
+        with opened(declared):
+            _check_needs(driver.needs(artifact), infos)
+            program = device.load_with_parameters(artifact, parameters) if parameters else device.load(artifact)
+            loaded = True
+            functions = tuple(program.functions)
         request = replace(request, functions=functions)
         cases = _load_cases(loader, request, message.seed)
         references = {config: _by_name(found) for config, found in message.references}
@@ -123,6 +132,7 @@ def run_in_process(
         infos=infos,
         compiler=request.compiler,
         artifact=message.artifact,
+        declared=declared,
         references=references,
         send=send,
         writer=None if message.record is None else OutputsWriter(message.record),
@@ -208,6 +218,7 @@ class _Run(Struct, kw_only=True):
     infos: Sequence[DeviceInfo]
     compiler: str
     artifact: Path
+    declared: Sequence[Path]
     references: Mapping[str, Mapping[str, CaseOutputs] | str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
@@ -308,8 +319,9 @@ class _Run(Struct, kw_only=True):
     ) -> tuple[Sequence[Array], Sequence[tuple[str, int]], Failure | None]:
         """Make a case's call. Return its results, what each device executed, and how it failed, if it did."""
         try:
-            results = self.program.call(case.function, data.inputs, checks.append)
-            dispatches = self._dispatches()
+            with opened(self.declared):
+                results = self.program.call(case.function, data.inputs, checks.append)
+                dispatches = self._dispatches()
         except DriverError as error:
             failure = driver_failure(Stage.RUN, error)
             self.suspect |= failure.stage is Stage.RUN and not error.harmless

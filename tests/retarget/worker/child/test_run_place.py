@@ -32,5 +32,5 @@ def test_a_driver_that_gives_no_outputs_runs_its_own_process(
     )
     runtime = SimpleNamespace(driver="d")
     message: Any = SimpleNamespace(target=SimpleNamespace(runtime=runtime, compile=SimpleNamespace(kind="check")))
-    _Server(registry, lambda _: None)._run_cases(message)
+    _Server(registry, lambda _: None)._run(message)
     assert places == [place]
