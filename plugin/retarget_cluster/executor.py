@@ -261,7 +261,8 @@ class ClusterExecutor:
     async def _having(self, runtime: RuntimeConfig) -> tuple[tuple[DeviceInfo, ...], frozenset[str]]:
         """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`.
 
-        Where all workers that had them are gone, others are waited for; then `SickDeviceError`: that is no skip.
+        Where all workers that had them, or that went before they said so, are gone, others are waited for; then
+        `SickDeviceError`: that is no skip.
         """
         while True:
             self._link.expect_there()
@@ -270,11 +271,14 @@ class ClusterExecutor:
             except SickDeviceError:
                 raise
             except UnavailableError as error:
-                if runtime not in self._had:
+                ask, seen = AskDevices(runtime=runtime), self._link.seen.values()
+                if runtime not in self._had and all(
+                    (one.id, ask) in self._asked or not _may_have(one, runtime) for one in seen
+                ):
                     raise
                 left = self._missing.setdefault(runtime, time.monotonic() + _NO_WORKER) - time.monotonic()
                 if left < 0:
-                    msg = f"the workers that had the devices of {runtime.name} are gone: {error}"
+                    msg = f"the workers that may have the devices of {runtime.name} are gone: {error}"
                     raise SickDeviceError(msg) from None
                 await self._change(min(left, 1.0))
             else:
@@ -321,12 +325,7 @@ class ClusterExecutor:
         while any(one.probing for one in self._link.workers):
             await self._change(TIMEOUTS.open)
             self._link.expect_there()
-        return [
-            one
-            for one in self._link.workers
-            if not one.draining
-            and (one.drivers is None or runtime.run_under or set(runtime.drivers) <= set(one.drivers))
-        ]
+        return [one for one in self._link.workers if not one.draining and _may_have(one, runtime)]
 
     def run(self, job: RunJob) -> Future[RunOutcome]:
         """Run on a worker that has the devices. See `Executor.run`."""
@@ -481,6 +480,10 @@ class ClusterExecutor:
             self._link.close()
         if self._local is not None:
             self._local.close()
+
+
+def _may_have(worker: Worker, runtime: RuntimeConfig) -> bool:
+    return worker.drivers is None or bool(runtime.run_under) or set(runtime.drivers) <= set(worker.drivers)
 
 
 def _names(workers: Iterable[Worker]) -> str:

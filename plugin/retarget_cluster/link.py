@@ -68,7 +68,8 @@ _AGAIN = object()
 class Link:
     """One session at one scheduler. The coroutines are for its event loop; `submit` brings them there.
 
-    `workers` are those there; where there are none, `without_workers` is since when (monotonic seconds).
+    `workers` are those there, `seen` all that the session had, by id; where there are none, `without_workers` is since
+    when (monotonic seconds).
     """
 
     def __init__(self, address: str, security: Any) -> None:
@@ -78,6 +79,7 @@ class Link:
         self.address = address
         self.id = uuid.uuid4().hex
         self.workers: tuple[Worker, ...] = ()
+        self.seen: dict[str, Worker] = {}
         self.without_workers = time.monotonic()
         self.changed = asyncio.Event()
         self.gone = ""
@@ -252,6 +254,7 @@ class Link:
         """Learn which workers there are; attempts whose workers are all gone are given up after a while."""
         status = await asyncio.wait_for(self._scheduler.retarget_status(), _PATIENCE)
         before, self.workers = self.workers, tuple(convert(one, Worker) for one in status["workers"])
+        self.seen |= {one.id: one for one in self.workers}
         if before and not self.workers:
             self.without_workers = time.monotonic()
         present = {one.address for one in self.workers}

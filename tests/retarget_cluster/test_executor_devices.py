@@ -22,7 +22,7 @@ def executor(monkeypatch: pytest.MonkeyPatch) -> ClusterExecutor:
     """One whose link has no worker."""
     one = ClusterExecutor.__new__(ClusterExecutor)
     one._connected = Future()
-    one._connected.set_result(SimpleNamespace(expect_there=lambda: None, changed=asyncio.Event()))  # type: ignore[arg-type]
+    one._connected.set_result(SimpleNamespace(expect_there=lambda: None, changed=asyncio.Event(), seen={}))  # type: ignore[arg-type]
     one._had, one._missing = set(), {}
     monkeypatch.setattr("retarget_cluster.executor._NO_WORKER", 0.1)
     return one
@@ -61,4 +61,6 @@ def test_targets_whose_workers_are_gone_are_not_run_and_no_skip(executor: Cluste
     for _ in range(2):
         with pytest.raises(SickDeviceError) as raised:
             asyncio.run(executor._having(runtime))
-        assert str(raised.value) == f"the workers that had the devices of {runtime.name} are gone: no worker has it"
+        assert (
+            str(raised.value) == f"the workers that may have the devices of {runtime.name} are gone: no worker has it"
+        )

@@ -46,6 +46,7 @@ class Link:
 
     def __init__(self, *workers: Worker) -> None:
         self.workers = workers
+        self.seen = {one.id: one for one in workers}
         self.changed = asyncio.Event()
         self.running: dict[str, tuple[str, str, float]] = {}
         self.without_workers = time.monotonic()
@@ -402,16 +403,6 @@ def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
             RetargetError,
             "a: none; b: bad",
         ),
-        (
-            {"a": Declined(worker="id-a", reason="draining"), "b": Failed(kind="unavailable", text="none")},
-            UnavailableError,
-            "a: draining; b: none",
-        ),
-        (
-            {"a": Lost(worker="a"), "b": Lost(worker="b")},
-            UnavailableError,
-            "no worker at tcp://1 has a device of double",
-        ),
         ({"a": Failed(kind="sick", text="lost"), "b": Lost(worker="b")}, SickDeviceError, "lost"),
     ],
 )
@@ -422,8 +413,38 @@ def test_devices_that_no_worker_has_are_an_error_that_says_why(
     with pytest.raises(error) as raised:
         executor.devices(runtime_config())
     assert (type(raised.value), str(raised.value)) == (error, said)
-    if said.startswith("no worker"):
-        assert getattr(raised.value, "hint", "") == "`retarget cluster status tcp://1` lists workers and devices"
+
+
+def test_a_driver_that_no_worker_has_is_unavailable_and_says_where_to_look() -> None:
+    gone = Link(worker("a", drivers=("other",)))
+    gone.workers = ()
+    with pytest.raises(UnavailableError, match=r"^no worker at tcp://1 has a device of double$") as raised:
+        executor_of(gone).devices(runtime_config())
+    assert not isinstance(raised.value, SickDeviceError)
+    assert raised.value.hint == "`retarget cluster status tcp://1` lists workers and devices"
+
+
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [
+        (
+            {"a": Declined(worker="id-a", reason="draining"), "b": Failed(kind="unavailable", text="none")},
+            "a: draining; b: none",
+        ),
+        ({"a": Lost(worker="a"), "b": Lost(worker="b")}, "no worker at tcp://1 has a device of double"),
+        ({}, "no worker at tcp://1 has a device of double"),
+    ],
+)
+def test_workers_that_went_before_they_told_their_devices_are_no_skip(
+    devices: dict[str, Any], said: str, executor: ClusterExecutor, link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retarget_cluster.executor._NO_WORKER", 0.0)
+    link.devices, runtime = devices, runtime_config()
+    if not devices:
+        link.workers = ()
+    with pytest.raises(SickDeviceError) as raised:
+        executor.devices(runtime)
+    assert str(raised.value) == f"the workers that may have the devices of {runtime.name} are gone: {said}"
 
 
 def test_workers_that_ask_their_drivers_are_waited_for(executor: ClusterExecutor, link: Link) -> None:

@@ -86,7 +86,7 @@ class Bench:
         self.tasks: list[Task] = []
         self.link = Link.__new__(Link)
         self.link.address, self.link.id, self.link.gone = "tcp://1", "s", ""
-        self.link.workers, self.link.running = (), {}
+        self.link.workers, self.link.seen, self.link.running = (), {}, {}
         self.link._files, self.link._taken, self.link._giving, self.link._attempts = {}, [], set(), {}
         client: Any = SimpleNamespace(scheduler=self.scheduler, submit=self._submit, close=lambda **_: None)
         self.link._client = client
@@ -274,6 +274,7 @@ async def test_when_the_last_worker_left_is_known(bench: Bench, monkeypatch: pyt
     for _ in range(3):
         await link._refresh()
     assert bench.link.without_workers == 7.0
+    assert (bench.link.workers, [*bench.link.seen]) == ((), [INFO["id"]])
 
 
 @pytest.mark.parametrize("present", [True, False])
