@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
-from msgspec.structs import replace
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.load import load_all
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import Ruling, judge
@@ -87,44 +86,6 @@ def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
 
 
 # ---------------------------------------------------------------- declared
-
-
-def test_rules_of_all_files_serve_a_suite_the_outermost_first(write: Write) -> None:
-    write(
-        {
-            "matrix.toml": rule('match = "m"'),
-            "expectations.toml": rule('match = "e"'),
-            "suites/matrix.toml": rule('match = "nm"'),
-            "suites/expectations.toml": rule('match = "ne"'),
-            "suites/suite.toml": rule('match = "s"'),
-        }
-    )
-    (suite,) = load_all([Path()])
-    assert [one.match[0] for one in suite.expectations] == ["m", "e", "nm", "ne", "s"]
-
-
-def test_a_rule_holds_what_its_table_says(write: Write) -> None:
-    text = (
-        'match = ["a", "b*"]; when = "c1 and not task"; stage = ["compile", "crash"]; signature = "no fold"; '
-        'outcome = "flaky"; retries = 2; issue = "x/1"; until = 2031-02-03'
-    )
-    write({"expectations.toml": rule(text)})
-    (suite,) = load_all([Path()])
-    assert suite.expectations == (
-        Expectation(
-            match=("a", "b*"),
-            when="c1 and not task",
-            stages=("compile", "crash"),
-            signature="no fold",
-            outcome="flaky",
-            retries=2,
-            reason="r",
-            issue="x/1",
-            until=date(2031, 2, 3),
-            origin=Origin(file=Path(), key_path=""),
-        ),
-    )
-    assert suite.expectations[0].origin == Origin(file=Path.cwd() / "expectations.toml", key_path="expectation[0]")
 
 
 @pytest.mark.parametrize(
@@ -261,11 +222,6 @@ def test_of_equal_rules_the_nearer_is_in_force(write: Write, registry: Registry)
     assert set(in_force(files, write, registry).values()) == {"near"}
 
 
-def test_equal_rules_that_agree_are_fine(write: Write, registry: Registry) -> None:
-    files = named("first", 'match = "add"; when = "c1"') + named("second", 'match = "add"; when = "sync"')
-    assert in_force({"expectations.toml": files}, write, registry)["add_c1_sync"] == "first"
-
-
 def test_a_compile_target_is_deferred_where_its_rule_is_also_in_force_for_a_run_target(
     write: Write, registry: Registry
 ) -> None:
@@ -274,22 +230,6 @@ def test_a_compile_target_is_deferred_where_its_rule_is_also_in_force_for_a_run_
     _, _, assignment = assigned(registry)
     assert {name for name, _ in assignment.deferred} == {"add_c1"}
     assert {"add_c1", "sub_c1", "sub_c2"} <= assignment.rules.keys()
-
-
-def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry) -> None:
-    write({})
-    (suite,) = load_all([Path()])
-    origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
-    names = [f"test_{number}" for number in range(5_000)]
-    modules = tuple(replace(suite.modules[0], name=name) for name in names)
-    targets = expand_suite(replace(suite, modules=modules), registry)
-    rules = [
-        Expectation(match=tuple(names[at : at + 2]), when="c1 and not task", stages=("run",), reason="r", origin=origin)
-        for at in range(0, len(names), 2)
-    ]
-    assignment = RuleSet(rules).assign(targets)
-    assert len(targets) == 30_000
-    assert list(assignment.rules) == [f"{name}_c1_sync" for name in names]
 
 
 # ---------------------------------------------------------------- what it makes of an outcome
@@ -372,18 +312,6 @@ def test_a_rule_makes_of_an_outcome(
     verdict = judge(one, observation)
     assert verdict.ruling is ruling
     assert verdict.headline == headline
-
-
-def test_a_verdict_shows_rule_reason_expected_and_found() -> None:
-    one = expectation(signature="no fold", issue="x/1")
-    verdict = judge(one, REFUSED)
-    assert verdict.lines("e.toml:3") == (
-        ("expectation", "e.toml:3"),
-        ("reason", "r"),
-        ("issue", "x/1"),
-        ("expected", "compile: no fold"),
-        ("found", "compile: failed to legalize operation 'x.y'"),
-    )
 
 
 def test_a_verdict_on_an_intermittent_target_sends_nobody_to_the_updater() -> None:
@@ -571,11 +499,3 @@ def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, 
     assert len(usage.diagnostics(files, whole=True)) == 2
     usage.use([suite.expectations[1]])
     assert [diagnostic.key_path for diagnostic in usage.diagnostics(files, whole=False)] == ["expectation[1].until"]
-
-
-def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> None:
-    write({})
-    loader = DeclarationLoader()
-    loader.load_suite_file(Path("suites/suite.toml"))
-    assert loader.expectations == []
-    assert [path.name for path in loader.matrix_files] == ["matrix.toml"]

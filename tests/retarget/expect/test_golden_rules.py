@@ -68,31 +68,6 @@ def test_rules_become_data(write: Write) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            'match = "add"; metric = "latencies"; max = "1 ms"',
-            "expectations.toml:4: golden[0].metric: found 'latencies', expected one of latency, device-time, "
-            "first-call, compile-time, artifact-size, dispatches, transient-memory; did you mean 'latency'?",
-        ),
-        (
-            'match = "add"; metric = "latency"; max = 3',
-            "expectations.toml:5: golden[0].max: found 3 for latency, expected a time with its unit, such as "
-            "'12.5 ms' (ns, us, ms, s)",
-        ),
-        (
-            'match = "add"; metric = "latency"; within = "a lot"',
-            "expectations.toml:5: golden[0].within: found 'a lot', expected a percentage above 0 and at most 1000 %, "
-            "such as '10 %'",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_rule_is_named(write: Write, text: str, message: str) -> None:
-    write(golden(text))
-    assert errors() == [message]
-
-
 def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None:
     write(
         golden('match = "*"; metric = "latency"; max = "1 s"')
