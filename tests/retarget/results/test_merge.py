@@ -88,17 +88,6 @@ def test_merging_is_idempotent_commutative_and_associative(
 # Files
 
 
-def test_a_folder_gets_one_file_with_all_sessions(tmp_path: Path, write: Write) -> None:
-    a = write("a", session("s2", failed("t2"), passed("t1"), day=1, leg="gpu"))
-    b = write("b", session("s1", passed("t0")))
-    merged = merge_into([a, b], tmp_path / "all")
-    assert (merged.path, merged.changed) == (tmp_path / "all" / "merged.jsonl", True)
-    assert [path.name for path in (tmp_path / "all").iterdir()] == ["merged.jsonl"]
-    assert [one.start.session for one in read_results([merged.path])] == ["s1", "s2"]
-    assert [record.nodeid for record in read_results([merged.path])[1].records] == ["t1", "t2"]
-    assert b"".join(lines(merged.path)[:3]) == b.read_bytes()
-
-
 def test_the_same_leg_twice_changes_no_byte(tmp_path: Path, write: Write) -> None:
     leg = write("leg", session("s1", passed("t")))
     copy = write("copy", session("s1", passed("t")))
@@ -138,13 +127,6 @@ def test_a_killed_session_stays_incomplete_until_its_rest_is_there(tmp_path: Pat
     (found,) = merge_into([path], tmp_path / "all.jsonl").sessions
     assert found.is_complete
     assert (tmp_path / "all.jsonl").read_bytes() == path.read_bytes()
-
-
-def test_of_two_records_of_one_attempt_the_failure_is_last(write: Write) -> None:
-    torn = failed("t", outcome=Outcome.ERROR, ended=5.0)
-    for records in ([torn, passed("t", ended=5.0)], [passed("t", ended=5.0), torn]):
-        (found,) = read_results([write("leg", session("s1", *records))])
-        assert found.records[-1].outcome is Outcome.ERROR
 
 
 def test_attributions_are_kept(tmp_path: Path, write: Write) -> None:
@@ -227,12 +209,6 @@ def test_whatever_differs_is_said(changed: dict[str, object], difference: str) -
 
 def target(**known: object) -> TargetRecord:
     return passed("t", **known)
-
-
-def test_sessions_that_agree_both_stay() -> None:
-    both = [session("s1", passed("t", 1.0)), session("s2", passed("t", 2.0), day=1)]
-    check_agreement(both)
-    assert file_of(both).count(b'"nodeid":"t"') == 2
 
 
 def test_an_attempt_that_is_not_the_last_disagrees_with_nobody() -> None:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
 
 import pytest
 from msgspec.structs import replace
 from retarget.model.outcomes import Observation
-from retarget.results.overview import (
-    Change,
-    Difference,
-    FailureGroup,
-    State,
-    by_config,
-    by_outcome,
-    change_of,
-    differences,
-)
+from retarget.results.overview import Change, FailureGroup, State, change_of
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
 
@@ -51,16 +41,6 @@ def test_failures_are_grouped_the_largest_group_first_and_in_it_what_compiles_fa
     ]
 
 
-def test_outcomes_are_counted_by_config() -> None:
-    records = [passed("a"), failed("b"), passed("c", compiler="b"), passed("d")]
-    assert by_outcome(records)[Outcome.PASSED] == 3
-    found = {config: {key: value for key, value in one.items() if value} for config, one in by_config(records).items()}
-    assert list(found.items()) == [
-        (("b", "r"), {Outcome.PASSED: 1}),
-        (("c", "r"), {Outcome.PASSED: 2, Outcome.FAILED: 1}),
-    ]
-
-
 @pytest.mark.parametrize(
     ("record", "text"),
     [
@@ -81,11 +61,6 @@ def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetReco
     assert str(State.of(record)) == text
 
 
-def test_chance_is_no_difference_to_a_look_back() -> None:
-    assert State(Outcome.FLAKY, "run", "x").settled == PASSED
-    assert FAILED.settled == FAILED
-
-
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [
@@ -104,11 +79,3 @@ def test_chance_is_no_difference_to_a_look_back() -> None:
 )
 def test_what_changed(before: State | None, after: State | None, change: Change | None) -> None:
     assert change_of(before, after) is change
-
-
-def test_only_what_differs_is_a_difference() -> None:
-    states = [(f"{a}{b}", one, two) for (a, one), (b, two) in product(enumerate([PASSED, FAILED]), repeat=2)]
-    assert list(differences(states)) == [
-        Difference("01", Change.BROKEN, PASSED, FAILED),
-        Difference("10", Change.MENDED, FAILED, PASSED),
-    ]

@@ -30,10 +30,3 @@ RECORD = passed(
 )
 def test_an_expression_selects_a_record_as_it_selects_its_target(expression: str, chosen: bool) -> None:
     assert record_filter(argparse.Namespace(mark=expression))(RECORD) is chosen
-
-
-def test_what_is_no_expression_is_refused_with_its_column() -> None:
-    with pytest.raises(argparse.ArgumentError) as caught:
-        record_filter(argparse.Namespace(mark="cpu &"))
-    expected = "-m 'cpu &': column 5: found '&', expected a word, 'and', 'or', 'not' or a parenthesis"
-    assert str(caught.value) == expected
