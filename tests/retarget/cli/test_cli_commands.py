@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,22 +58,6 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     return status, captured.out, captured.err
 
 
-def test_a_command_of_an_extension_runs(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install(greeting=GREET)
-    assert run(capsys, "greet", "world") == (3, "hello world\n", "")
-    status, _, err = run(capsys, "greet")
-    assert (status, err.splitlines()[-1]) == (2, "retarget greet: error: the following arguments are required: whom")
-
-
-def test_a_command_of_an_extension_is_in_the_help(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install(greeting=GREET)
-    assert re.search(r"\n    greet +greet somebody, 100% politely\n", run(capsys, "--help")[1])  # argparse's columns
-    _, out, _ = run(capsys, "greet", "--help")
-    assert "\nGreet somebody, 100% politely.\n" in out
-    assert "examples:\n  retarget greet world  greet the world\n\nexit status:\n" in out
-    assert "did you mean 'greet'?" in run(capsys, "great")[2]
-
-
 def test_an_extension_that_does_not_load_takes_no_other_command_down(
     install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -117,15 +100,6 @@ def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> No
     parser.add_argument("--option")
     found, left = parser.parse_known_args(["--option", "1", "a", "b"])
     assert (found.one, found.option, left) == ("a", "1", ["b"])
-
-
-def test_arguments_are_taken_on_both_sides_of_an_option() -> None:
-    parser = _Parser()
-    parser.add_argument("one")
-    parser.add_argument("more", nargs="*")
-    parser.add_argument("--option")
-    found = parser.parse_args(["a", "--option", "1", "b"])
-    assert (found.one, found.more, found.option) == ("a", ["b"], "1")
 
 
 def test_output_whose_reader_has_gone_does_not_end_as_a_pass(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -185,63 +185,6 @@ def test_the_first_difference_shows_where_both_values_and_the_errors(
     assert lines[8] == "1 of 2 arrays differ; 7 values of 1 case compared"
 
 
-@pytest.mark.slow
-def test_another_seed_gives_other_inputs_and_the_same_one_the_same(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = compare(capsys, "plain.toy", "--configs", "good,off")[1]
-    other = compare(capsys, "plain.toy", "--configs", "good,off", "--seed", "1")[1]
-    assert other[6] != lines[6]
-    assert compare(capsys, "plain.toy", "--configs", "good,off")[1] == lines
-
-
-@pytest.mark.slow
-def test_one_artifact_on_two_runtime_configs_and_which_agrees_with_the_module(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, lines = compare(capsys, "check", "--configs", "good/bent,good/flat")
-    assert status == 1
-    assert lines[1] == (
-        "  good/bent  does not agree with what the module expects: "
-        "1 of 2 elements differ, first at [1]: actual 2.5, expected 2.0"
-    )
-    assert lines[2] == "  good/flat  agrees with what the module expects"
-    assert lines[3] == "first difference: f, check 1:"
-    assert compare(capsys, "check", "--configs", "good/flat,off/bent")[0] == 1
-
-
-@pytest.mark.slow
-def test_which_cases_do_not_agree_with_the_module(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "pair.pairs").write_text("pair")
-    suite = '[[module_test_suite]]\nname = "pairs"\nsrcs = ["*.pairs"]\nkind = "pairs"\ntargets = ["all"]\n'
-    (project / "suite.toml").write_text(f"{CONFIGS}\n{suite}")
-    lines = compare(capsys, "pair", "--configs", "good,off")[1]
-    assert lines[1:3] == [
-        "  good/flat  agrees with what the module expects in 2 of 3 cases",
-        "  off/flat   does not agree with what the module expects: plain and 1 more: result 0: 1 of 6 elements differ, "
-        "first at [1, 2]: actual 0.5, expected 0.0",
-    ]
-
-
-@pytest.mark.slow
-def test_a_side_that_fails_is_reported_as_such(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, lines = compare(capsys, "check", "--configs", "good,broken")
-    assert status == 1
-    assert lines[1:] == [
-        "  good/flat    agrees with what the module expects",
-        "  broken/flat  compile: error: cannot do this",
-        "nothing to compare: not both have outputs",
-        "for all that is known: pytest check.toy",
-    ]
-    status, lines = compare(capsys, "check", "--configs", "crash,good")
-    assert status == 1
-    assert lines[1].startswith("  crash/flat  run: device worker crashed: SIGFPE")
-    status, lines = compare(capsys, "opaque", "--configs", "good,off")
-    assert status == 1
-    assert "no inputs can be generated for function 'hidden': argument 0 is a !opaque" in lines[1]
-    assert lines[-1] == "nothing to compare: no case returned or checked any value"
-
-
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -334,19 +277,6 @@ def test_what_cannot_run_here_is_reported_with_the_reason(project: Path, capsys:
     status, lines = compare(capsys, "plain", "--configs", "good/away,off")
     assert status == 1
     assert lines == ["good/away cannot be compared here: no toy is here"]
-
-
-@pytest.mark.slow
-def test_outputs_do_not_come_out_of_a_command(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    under = '[[runtime_config]]\nname = "under"\ndriver = "toy"\nrun_under = ["env"]\n'
-    declared = CONFIGS.replace("[[target_config]]", f"{under}[[target_config]]", 1)
-    declared = declared.replace('runtimes = ["flat", "bent"]', 'runtimes = ["under", "flat"]')
-    (project / "suite.toml").write_text(declared)
-    status, lines = compare(capsys, "plain", "--configs", "good/under,off")
-    assert status == 1
-    assert lines == ["good/under cannot be compared here: out of run_under come no outputs to compare"]
-    lines = compare(capsys, "plain", "--configs", "good,off", "--atol", "0.6")[1]
-    assert lines[1].startswith("  good/flat  ran")  # the next runtime config
 
 
 @pytest.mark.slow

@@ -326,18 +326,6 @@ def test_regressions_come_first_then_what_else_changed(capsys: pytest.CaptureFix
     assert before["digest"] != after["digest"]
 
 
-@pytest.mark.slow
-def test_a_toolchain_that_is_missing_is_a_reason_and_no_success(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert compared("--toolchains", "new,gone", "-m", "compile", "-k", "same") == 1
-    reason = f"toolchain 'gone' (suite.toml:6): {tmp_path / 'absent'} has no build"
-    assert f"no longer run (1):\n  toys::same_tiny  passed → skipped: {reason}\n" in capsys.readouterr().out
-    assert compared("--toolchains", "new,gone", "--retarget-toolchain", "gone=two", "-m", "compile", "-k", "same") == 0
-    assert compared("--toolchains", f"new,{tmp_path / 'two'}", "-m", "compile", "-k", "same") == 0
-    assert f"new → {tmp_path / 'two'}: 1 target\n" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

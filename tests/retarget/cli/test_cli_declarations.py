@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import retarget
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
@@ -118,20 +117,6 @@ def test_a_tag_that_no_target_has_is_named(
     assert status == (0 if command == ["list"] else 2)
 
 
-@pytest.mark.parametrize("words", [("list", "compile", "-m", "rt"), ("list", "-m", "odd and compile", "./suites")])
-def test_a_selection_needs_its_compile_targets(
-    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
-    status, out, _ = run(capsys, *words)
-    assert status == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["TARGET", "foo_cc"]
-
-
-def test_keyword_marks_select(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, "list", "--format", "json", "-m", "platform(os='ios') and not odd")[1]
-    assert [target["name"] for target in json.loads(out)["targets"]] == ["bar_cc_elsewhere"]
-
-
 def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "list", "targets", "suites/suite.toml", "--format", "json", "-m", "rt")[1]
     assert json.loads(out) == {
@@ -226,22 +211,6 @@ def test_a_path_may_follow_an_option(project: Path, capsys: pytest.CaptureFixtur
     expected = run(capsys, "list", "--format", "json", "runtimes", "suites/suite.toml")
     assert expected[0] == 0
     assert run(capsys, "list", "runtimes", "--format", "json", "suites/suite.toml") == expected
-
-
-def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = project / "suites" / "matrix.toml"
-    path.write_text(path.read_text().replace('host_os = "ios"', 'deps = ["//toy"]\ndefines = { TOY = "ON" }'))
-    out = run(capsys, "list", "runtimes", "--format", "json")[1]
-    assert json.loads(out)["builds"] == [
-        {
-            "host_os": [],
-            "host_arch": [],
-            "deps": ["//toy"],
-            "defines": {"TOY": "ON"},
-            "drivers": ["toy"],
-            "runtime_configs": ["elsewhere", "rt"],
-        }
-    ]
 
 
 def test_builds_are_a_file_that_cmake_includes(
@@ -383,16 +352,6 @@ def test_check_reports_a_profile_that_meets_no_target_of_its_config(
     )
 
 
-def test_check_reads_matrix_files_that_serve_no_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (cwd / "matrix.toml").write_text("typo = 1\n")
-    status, _, err = run(capsys, "check")
-    assert status == 1
-    assert err == (
-        "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, golden, "
-        "host, module_test_suite, root, runtime_config, target_config, toolchain\n"
-    )
-
-
 def test_check_of_nothing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -459,29 +418,6 @@ def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
     )
 
 
-@pytest.mark.slow
-def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "suites" / "more").mkdir()
-    (project / "suites" / "more" / "foo.lines").write_text("")
-    (project / "suites" / "more" / "suite.toml").write_text(
-        '[[module_test_suite]]\nname = "second"\nsrcs = ["foo.lines"]\nkind = "lines"\ntargets = ["all"]\n'
-    )
-
-    def explained(target: str) -> list[str]:
-        lines = run(capsys, "explain", target)[1].splitlines()
-        return [line.split()[1] for line in lines if line.startswith("  suite ")]
-
-    assert explained("foo_cc") == ["second", "first"]
-    assert explained("first::foo_cc") == ["first"]
-    assert explained("more/suite.toml::second::foo_cc") == ["second"]
-    assert run(capsys, "explain", "third::foo_cc") == (2, "", "retarget: found no suite 'third' in .\n")
-    assert run(capsys, "explain", "first::fooo_cc") == (
-        2,
-        "",
-        "retarget: found no target 'fooo_cc' in .; did you mean 'foo_cc'?\n",
-    )
-
-
 def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (cwd / "nodes.toml").write_text(
         'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
@@ -527,15 +463,6 @@ def test_errors_of_declarations_exit_with_1(project: Path, capsys: pytest.Captur
         assert err.startswith(
             "suites/suite.toml: found no [[module_test_suite]], expected one\nsuites/suite.toml:1: x:"
         )
-
-
-def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = (
-        "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'"
-        f"; it is neither on sys.path nor in {Path.cwd()}\n"
-    )
-    assert run(capsys, "list", "--retarget-extension", "absent_extension") == (1, "", message)
-    assert run(capsys, "check", "--retarget-extension", "absent_extension") == (1, "", message)
 
 
 @pytest.mark.parametrize(
@@ -607,10 +534,6 @@ def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytes
     command = f"{sys.executable} -m retarget.cli list tags --format json | head -c 1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("{", "")
-
-
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "--version") == (0, f"retarget {retarget.__version__}\n", "")
 
 
 @pytest.mark.parametrize(

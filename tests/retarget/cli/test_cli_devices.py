@@ -17,8 +17,6 @@ from retarget.profiles.files import Profile
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS
 
-DOUBLES = ("double", "double-absent", "double-crash", "double-hang")
-
 
 @pytest.fixture(autouse=True)
 def _doubles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,21 +28,6 @@ def run(*arguments: str) -> int:
     cli_devices.add_arguments(parser)
     parser.set_defaults(retarget_extension=[])  # as the command that runs this declares it
     return cli_devices.run(parser.parse_args(arguments))
-
-
-@pytest.mark.slow
-def test_each_driver_has_its_devices_or_its_reason(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(*DOUBLES, "--timeout", "3") == 1
-    captured = capfd.readouterr()
-    assert captured.out == (
-        "double:\n"
-        "  0  double://0  Double Device, driver 1.2\n"
-        "     memory 16 GiB, fp64\n"
-        "double-absent: no devices: no double here (plug one in)\n"
-        "double-crash: error: driver 'double-crash' crashed while it listed its devices: SIGSEGV: driver chatter\n"
-        "double-hang: error: driver 'double-hang' had not listed its devices after 3 s\n"
-    )
-    assert captured.err == ""
 
 
 def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,12 +77,6 @@ def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_in
         ("", ""),
         ("unknown CPU", "install another"),
     ]
-
-
-def test_a_driver_without_a_usable_device_is_as_one_without_any_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: (BROKEN,))
-    (found,) = cli_devices.find_devices(["double"], extensions=(), timeout=60)
-    assert (found.usable, found.unavailable) == ((), "Broken: unknown CPU")
 
 
 @pytest.mark.parametrize(
