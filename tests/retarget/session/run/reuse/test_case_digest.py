@@ -71,14 +71,6 @@ def test_it_covers_flagfiles_what_they_include_and_what_they_name(
     assert CaseDigests(registry).of(target) != before
 
 
-def test_it_is_the_same_in_every_checkout(tmp_path: Path, registry: Registry) -> None:
-    folders = [tmp_path / name for name in ("here", "there")]
-    for folder in folders:
-        folder.mkdir()
-    here, there = (CaseDigests(registry).of(cases_target(folder)) for folder in folders)
-    assert here == there
-
-
 def test_the_module_itself_is_the_compile_keys_to_cover(tmp_path: Path, registry: Registry) -> None:
     target = cases_target(tmp_path)
     before = CaseDigests(registry).of(target)
