@@ -16,7 +16,7 @@ from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.outcomes import Observation
 from retarget.results.rule_update import served_suites
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand_suite
@@ -92,25 +92,6 @@ def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
     ("text", "message"),
     [
         (
-            'match = "a"; stage = "runs"',
-            "expectation[0].stage: found 'runs', expected one of compile, load, run, compare, crash, timeout; "
-            "did you mean 'run'?",
-        ),
-        (
-            'match = "a"; outcome = "intermittent"',
-            'expectation[0].until: found no until, expected the last day of outcome = "intermittent", such as '
-            "until = 2031-01-31",
-        ),
-        (
-            'match = "a"; outcome = "intermittent"; retries = 1; until = 2031-01-31',
-            'expectation[0].retries: found retries with outcome "intermittent", expected it with outcome = "flaky" '
-            "only",
-        ),
-        (
-            'match = "a"; when = "c1 and"',
-            "expectation[0].when: found 'c1 and': column 7: found the end of line, expected a word, 'not' or '('",
-        ),
-        (
             'match = "a"; until = "2031-01-01"',
             "expectation[0].until: found the string '2031-01-01', expected a date without quotes, such as 2031-01-31",
         ),
@@ -127,16 +108,6 @@ def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
             'match = "a"; sginature = "x"',
             "expectation[0].sginature: found the unknown key 'sginature', expected one of case, issue, match, "
             "outcome, reason, retries, signature, stage, until, when; did you mean 'signature'?",
-        ),
-        (
-            'match = "a"; outcome = "skip"; stage = "run"',
-            'expectation[0].stage: found stage with outcome "skip", expected none: when = "run" skips run targets '
-            "alone",
-        ),
-        (
-            'match = "a"; stage = "timeout"; signature = "x"',
-            'expectation[0].signature: found signature with stage "timeout", expected none: what runs out of time '
-            "gives no diagnostic",
         ),
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
@@ -178,22 +149,6 @@ def named(name: str, text: str) -> str:
     return rule(text).replace('reason = "r"', f'reason = "{name}"')
 
 
-def test_a_rule_is_in_force_where_its_stages_can_be(write: Write, registry: Registry) -> None:
-    files = {
-        "expectations.toml": named("compile", 'match = "add"; when = "c1"; stage = "compile"')
-        + named("compare", 'match = "add"; when = "c1"; stage = "compare"')
-        + named("crash", 'match = "sub"; when = "c2"; stage = "crash"')
-    }
-    assert in_force(files, write, registry) == {
-        "add_c1": "compile",
-        "add_c1_sync": "compare",
-        "add_c1_task": "compare",
-        "sub_c2": "crash",
-        "sub_c2_sync": "crash",
-        "sub_c2_task": "crash",
-    }
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -220,16 +175,6 @@ def test_of_equal_rules_the_nearer_is_in_force(write: Write, registry: Registry)
     }
     files["suites/expectations.toml"] = named("near", 'match = "add"; when = "fast"')
     assert set(in_force(files, write, registry).values()) == {"near"}
-
-
-def test_a_compile_target_is_deferred_where_its_rule_is_also_in_force_for_a_run_target(
-    write: Write, registry: Registry
-) -> None:
-    text = rule('match = "add"; stage = ["compile", "compare"]; when = "c1"') + rule('match = "sub"; stage = "compile"')
-    write({"expectations.toml": text})
-    _, _, assignment = assigned(registry)
-    assert {name for name, _ in assignment.deferred} == {"add_c1"}
-    assert {"add_c1", "sub_c1", "sub_c2"} <= assignment.rules.keys()
 
 
 # ---------------------------------------------------------------- what it makes of an outcome
@@ -358,25 +303,6 @@ def test_a_rule_is_held_against_every_way_in_which_cases_failed(
     assert (verdict.ruling, verdict.headline) == (ruling, headline)
 
 
-def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several() -> None:
-    wrong = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ")
-    more = Failure(stage=Stage.COMPARE, summary="2 of 2 elements differ")
-    lost = Failure(stage=Stage.LOAD, summary="x")
-
-    def cases(**failures: Failure | None) -> list[CaseOutcome]:
-        return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
-
-    alike = wrong.observed_in(cases(a=None, b=wrong, c=more))
-    assert (alike, alike.case, alike.distinct_failures) == (wrong.observation, "", (alike,))
-    several = wrong.observed_in(cases(a=None, b=wrong, c=lost, d=more, e=lost))
-    assert [(way.stage, way.case) for way in several.distinct_failures] == [("compare", "b"), ("load", "c")]
-    silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
-    assert wrong.observed_in(cases(a=wrong, b=silent)) == wrong.observation
-    crashed = Failure(stage=Stage.RUN, summary="device worker crashed", signal="SIGFPE")
-    assert [way.case for way in crashed.observed_in(cases(a=wrong)).distinct_failures] == ["", "a"]
-    assert crashed.observed_in(()) == crashed.observation
-
-
 # ---------------------------------------------------------------- without effect
 
 
@@ -457,21 +383,6 @@ def explained(capsys: pytest.CaptureFixture[str]) -> list[str]:
     assert main(["explain", "add_c1_sync"]) == 0
     lines = capsys.readouterr().out.splitlines()
     return lines[lines.index("expectation") :]
-
-
-def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = rule('match = "add"; stage = "compile"; signature = "no fold"; issue = "x/1"; until = 2020-01-31')
-    write({"expectations.toml": text + rule('match = "add"; outcome = "flaky"; retries = 2')})
-    assert explained(capsys)[:6] == [
-        "expectation",
-        "  its compile target: xfail, expected to fail at compile         expectations.toml:1",
-        "    signature no fold",
-        "    reason    r (x/1)",
-        "    until     2020-01-31 (expired: it excuses nothing any more)",
-        "  flaky, up to 2 retries, expected to fail at run                expectations.toml:8",
-    ]
 
 
 def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,15 +118,3 @@ def test_check_names_rules_that_have_no_effect_or_contradict(
     write(text)
     assert main(["check", "."]) == 1
     assert capsys.readouterr().err.splitlines() == [message]
-
-
-def test_explain_shows_the_rules_in_force(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    write(golden('match = "add"; metric = "latency"; max = "1.5 ms"; issue = "#7"'))
-    assert main(["explain", "add_vmvx_sync"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("golden"))
-    assert [line.split() for line in lines[at : at + 3]] == [
-        ["golden"],
-        ["latency", "at", "most", "1.5", "ms", "expectations.toml:1"],
-        ["reason", "r", "(#7)"],
-    ]

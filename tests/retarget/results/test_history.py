@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from pathlib import Path
 
 import fsspec
@@ -85,18 +84,6 @@ def test_a_session_that_went_on_after_it_was_added_counts_once() -> None:
     for order in (early, late), (late, early):
         found = unpack([(run.name, "", content) for run, content in order])
         assert [run.name for run in found.runs] == [late[0].name]
-
-
-def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    runs = [[session(f"s{number % 8}", passed("t"), day=number % 8)] for number in range(32)]
-    threads = [threading.Thread(target=add_run, args=(run, str(tmp_path))) for run in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert [run.sessions for run in History.read(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
-    assert all(path.name.endswith(HISTORY_SUFFIX) for path in tmp_path.iterdir())
 
 
 def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:

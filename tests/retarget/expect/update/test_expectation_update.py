@@ -153,21 +153,6 @@ def test_failures_that_share_a_tag_become_one_rule_with_it(compilers: list[str],
     assert written(found) == [(("a",), when, ("compile",), REFUSED.signature)]
 
 
-@pytest.mark.parametrize(
-    ("targets", "when"),
-    [
-        (["a_llvm-cpu_sync", "a_vmvx_sync"], "sync"),
-        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "llvm-cpu"),
-        (["a_vmvx_task"], "vmvx and task"),
-        (["a_vmvx_task", "a_vulkan_gpu"], "vulkan or (vmvx and task)"),
-    ],
-)
-def test_run_failures_are_distinguished_by_the_words_of_their_runtimes(targets: list[str], when: str) -> None:
-    one = suite()
-    found = update(one, seen=observe(one, dict.fromkeys(targets, WRONG)))
-    assert [text for _, text, *_ in written(found)] == [when]
-
-
 def test_what_another_suite_makes_in_just_the_same_way_is_taken_for_observed() -> None:
     one, other = suite(), suite(("a", "b"), name="fast", compilers=("vulkan",))
     seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", REFUSED, ["vulkan"]))
