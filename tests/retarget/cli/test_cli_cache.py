@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.cli.artifacts import cache as cli_cache
 from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store
-from retarget.support.errors import RetargetError
 from retarget.support.scratch import hold_lock
 
 KEY = digest_of(b"key")
@@ -93,7 +93,6 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
 @pytest.mark.parametrize("action", ["info", "clear", "verify"])
 def test_a_file_in_the_folders_place_is_refused(tmp_path: Path, action: str) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RetargetError) as caught:
-        run(action, "--cache-dir", str(tmp_path / "file"))
     expected = "is a file; expected a folder: give another with --cache-dir"
-    assert str(caught.value) == f"the cache folder {tmp_path / 'file'} {expected}"
+    expected = f"the cache folder {tmp_path / 'file'} {expected}"
+    assert error_of(run, action, "--cache-dir", str(tmp_path / "file")) == expected

@@ -15,10 +15,8 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
-from retarget.cli.list import _runtime_row
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
-from retarget.model import Origin, RuntimeConfig
 from retarget.targets.availability import host_platform
 
 EXTENSION = (
@@ -205,12 +203,6 @@ def test_each_listing_is_json_too(project: Path, capsys: pytest.CaptureFixture[s
     assert status == 0
     key = {"compile": "targets"}.get(what, what)
     assert json.loads(out)[key]
-
-
-def test_a_path_may_follow_an_option(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    expected = run(capsys, "list", "--format", "json", "runtimes", "suites/suite.toml")
-    assert expected[0] == 0
-    assert run(capsys, "list", "runtimes", "--format", "json", "suites/suite.toml") == expected
 
 
 def test_builds_are_a_file_that_cmake_includes(
@@ -403,18 +395,6 @@ by hand
   TOY=1 toyrun /tmp/foo_cc.bin FUNCTION
 """,
         "",
-    )
-
-
-def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plain = EXTENSION.replace('return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))', "...")
-    (project / "extensions" / "cli_extension.py").write_text(plain)
-    monkeypatch.delenv("RETARGET_EXTENSIONS")
-    line = run(capsys, "explain", "foo_cc_rt", "--retarget-extension", "cli_extension")[1].splitlines()[-1]
-    assert line.startswith(
-        f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.worker.run_case --kind=lines"
     )
 
 
@@ -621,17 +601,3 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFi
     os.mkfifo(tmp_path / "config.json")
     assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
     assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1
-
-
-def test_a_runtime_config_needs_the_program_that_it_runs_under_and_what_it_is_built_with(tmp_path: Path) -> None:
-    config = RuntimeConfig(
-        name="rt",
-        driver="toy",
-        host_os=("linux",),
-        run_under=("qemu", "-L", "x"),
-        deps=("//toy",),
-        defines=(("TOY", "ON"),),
-        origin=Origin(file=tmp_path / "m.toml", key_path=""),
-    )
-    row = _runtime_row(config, 3)
-    assert row == ("rt", "toy", "", "linux", "3", "", "qemu //toy TOY=ON", f"{tmp_path}/m.toml")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_errors import error_of
 from declaration_texts import declarations, runtime, table
 from retarget.cli import devices as cli_devices
 from retarget.cli.main import main
@@ -94,9 +95,7 @@ def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_in
     ],
 )
 def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, error: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        cli_devices._profile(cli_devices.Finding(driver="d", **finding), uri, None)
-    assert str(caught.value) == error
+    assert error_of(cli_devices._profile, cli_devices.Finding(driver="d", **finding), uri, None) == error
 
 
 def test_an_output_without_a_profile_is_wrong_usage() -> None:
@@ -137,9 +136,7 @@ def test_a_host_has_what_the_tool_finds_there(with_host: Path, capfd: pytest.Cap
 )  # fmt: skip
 @pytest.mark.usefixtures("with_host")
 def test_a_host_without_the_name_or_the_driver_is_an_error(arguments: list[str], message: str) -> None:
-    with pytest.raises(RetargetError) as error:
-        run(*arguments)
-    assert str(error.value) == message
+    assert error_of(run, *arguments) == message
 
 
 @pytest.mark.usefixtures("with_host")

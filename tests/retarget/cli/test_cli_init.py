@@ -336,12 +336,3 @@ def test_a_suite_has_a_name_of_its_own_in_the_project(here: Path) -> None:
     assert main(["init", "b/x"]) == 0
     assert 'name = "b-x"' in (here / "b" / "x" / "suite.toml").read_text()
     assert main(["check"]) == 0
-
-
-def test_a_module_whose_name_cannot_be_used_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "a b.mlir").write_text("func.func @f() { return }\n")
-    assert main(["init"]) == 1
-    assert (
-        "left out: a b.mlir has a blank or one of : * ? [ ] \\ in its path, which becomes the name of targets: "
-        "give it another name"
-    ) in capsys.readouterr().err.splitlines()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from data_errors import error_of
 from retarget.cli.compare.command import _available, _choose, _recorded, _report, _status, _verdict
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import (
@@ -178,9 +179,7 @@ def engine_with(**reasons: str) -> Any:
 def test_the_first_target_that_can_run_here_is_taken() -> None:
     targets = [named("a", name) for name in ("gone", "tool", "here", "there")]
     assert _available(engine_with(gone="no device"), targets, "a") is targets[2]
-    with pytest.raises(RetargetError) as caught:
-        _available(engine_with(gone="no device", here="damaged"), targets[:3], "a")
-    assert str(caught.value) == (
+    assert error_of(_available, engine_with(gone="no device", here="damaged"), targets[:3], "a") == (
         "a cannot be compared here: a/gone: no device; a/tool: out of run_under come no outputs to compare; "
         "a/here: damaged"
     )

@@ -19,11 +19,6 @@ def test_an_exclusion_may_leave_axes_open_or_list_all_values() -> None:
     assert combinations(axes, [[1, "x"], [2, "y"]])[0] == ({"a": 1, "b": "y"}, {"a": 2, "b": "x"})
 
 
-def test_two_exclusions_may_overlap() -> None:
-    found, problems = combinations({"a": [1, 2], "b": [1, 2]}, [{"a": 1}, {"b": 1}])
-    assert (found, problems) == (({"a": 2, "b": 2},), ())
-
-
 @pytest.mark.parametrize(
     ("axes", "exclude", "path", "message"),
     [

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.declare.load import DeclarationLoader, discover_suites, load_all
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
-from retarget.support.errors import DiagnosticsError, RetargetError
+from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand_suite
 
 CONFIGS = declarations(compiler("cc"), runtime("rt"), target("all", "cc", ["rt"]))
@@ -242,9 +243,8 @@ def test_discover_passes_over_hidden_folders_and_virtual_environments(write: Wri
     write("node_modules/x/suite.toml")
     assert discover_suites([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
     assert discover_suites([tmp_path / "b/suite.toml"]) == (wanted[0],)
-    with pytest.raises(RetargetError) as caught:
-        discover_suites([Path("nowhere")])
-    assert str(caught.value) == "nowhere: found no such file or folder, expected a folder with suite.toml files"
+    expected = "nowhere: found no such file or folder, expected a folder with suite.toml files"
+    assert error_of(discover_suites, [Path("nowhere")]) == expected
 
 
 def test_all_suites_are_loaded_in_the_order_of_their_files(write: Write, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from data_errors import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -86,13 +87,6 @@ def test_a_session_that_went_on_after_it_was_added_counts_once() -> None:
         assert [run.name for run in found.runs] == [late[0].name]
 
 
-def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
-    for day in range(4):
-        add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
-    assert [run.sessions for run in History.read(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
-    assert [run.sessions for run in History.read(str(tmp_path), last=1).runs] == [("s3",)]
-
-
 @pytest.mark.parametrize("others", [*"abcdefgh"])
 @pytest.mark.parametrize("part", [0, 1])
 def test_the_last_run_is_the_whole_one_where_a_part_of_it_was_added_before(
@@ -123,10 +117,9 @@ def test_without_fsspec_a_url_says_how_to_install_it(monkeypatch: pytest.MonkeyP
 
 def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RetargetError) as caught:
-        add_run([session("a", passed("t"))], f"{tmp_path}/file")
     where = f"cannot write the history {tmp_path}/file"
-    assert str(caught.value) == f"{where}: Not a directory; give a folder that you may write with --to"
+    expected = f"{where}: Not a directory; give a folder that you may write with --to"
+    assert error_of(add_run, [session("a", passed("t"))], f"{tmp_path}/file") == expected
 
 
 @pytest.mark.parametrize(
@@ -138,9 +131,7 @@ def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_that_is_none_is_named(place: str, message: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        History.read(place)
-    assert str(caught.value).startswith(message)
+    assert error_of(History.read, place).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -242,13 +233,6 @@ def test_a_result_of_an_earlier_run_has_no_duration() -> None:
 
 
 # Timelines
-
-
-def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
-    found = one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED).timeline("t")
-    assert found is not None
-    assert found.since == 4
-    assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
 
 
 def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:

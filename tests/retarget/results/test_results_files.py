@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from data_errors import error_of
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.model.outcomes import DeviceInfo
@@ -85,9 +86,7 @@ def test_a_damaged_file_is_refused_with_its_line(
 ) -> None:
     path = written(tmp_path)
     path.write_text("\n".join([*change(path.read_text().splitlines()), ""]))
-    with pytest.raises(RetargetError) as caught:
-        read_results([path])
-    assert str(caught.value).startswith(f"{path}{message}")
+    assert error_of(read_results, [path]).startswith(f"{path}{message}")
 
 
 def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,13 +204,6 @@ def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> No
     (tmp_path / "r.jsonl").write_text(text)
     with pytest.raises(RetargetError, match="found no whole line, expected results; its session was killed at once"):
         read_results([tmp_path / "r.jsonl"])
-
-
-def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
-    leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
-    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(), legs=(leg,)).text)
-    (found,) = Plan.read(tmp_path / "plan.json").legs
-    assert found.seconds == 0
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,7 +392,5 @@ def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> 
         ("none", "none: found no such file or folder, expected results of `pytest --retarget-results`"),
     ):
         for read in (result_files, read_results):
-            with pytest.raises(RetargetError) as caught:
-                read([cwd / name])
-            assert str(caught.value) == message
+            assert error_of(read, [cwd / name]) == message
             assert list(read([cwd / name], if_any=True)) == []

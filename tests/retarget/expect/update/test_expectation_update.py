@@ -12,6 +12,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 import tomli
+from data_errors import error_of
 from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
@@ -657,9 +658,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
         file.mkdir()
     else:
         file.write_bytes(content)
-    with pytest.raises(RetargetError) as caught:
-        rewritten([FileEdit(file=file, changes=(), new=(), rules=0, targets=0)])
-    assert str(caught.value) == f"{file}: {said}"
+    assert error_of(rewritten, [FileEdit(file=file, changes=(), new=(), rules=0, targets=0)]) == f"{file}: {said}"
 
 
 def test_without_a_rule_there_is_nothing_to_decide() -> None:

@@ -147,13 +147,6 @@ def test_a_run_of_some_cases_touches_what_is_reported_of_these_alone() -> None:
     ]
 
 
-def test_what_another_suite_runs_in_just_the_same_way_is_taken_for_observed() -> None:
-    one, other = suite(), suite(("a", "b"), name="fast", compilers=("vulkan",))
-    run = Run(one, a_vulkan_gpu={"x": WRONG, "y": None})
-    run.suites = (one, other)
-    assert run.rules() == [(("a",), GPU, ("x",), ("compare",), "values differ")]
-
-
 def test_a_rule_without_case_stays_where_a_crash_left_cases_that_it_is_about() -> None:
     whole = compare(0, "a", GPU, stages=("run",))
     named = compare(1, "a", GPU, ["x"], stages=("crash",))
@@ -171,12 +164,6 @@ def test_a_rule_without_case_goes_from_a_target_where_all_that_it_is_about_passe
     selected = replace(left_out, is_selection=True)
     for seen in (left_out, selected):
         assert Run(suite(rules=rules), a_vulkan_gpu=seen).rules() == [(("a",), GPU, ("z",), (), "")]
-
-
-def test_a_rule_without_case_that_holds_stays_beside_one_for_another_case() -> None:
-    rules = [compare(0, "a", GPU), compare(1, "a", GPU, ["z"], stages=("run",))]
-    run = Run(suite(rules=rules), a_vulkan_gpu={"x": WRONG, "y": WRONG, "z": LOST})
-    assert run.update().edits == ()
 
 
 def test_an_expired_rule_stays_where_cases_that_it_is_about_were_left() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -229,12 +228,6 @@ def test_junit_escapes_hostile_texts(where: str) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in whole
     assert "#x00" in whole
     assert "#x07#xD800" in whole
-
-
-@pytest.mark.parametrize("write", [ctrf, junit, trace])
-def test_an_export_is_the_same_for_the_same_sessions(write: Callable[[list[SessionResults]], bytes]) -> None:
-    sessions = [session("s1", *ATTEMPTS), session("s2", passed("u"), day=1)]
-    assert write(sessions) == write(sessions)
 
 
 @pytest.mark.parametrize(("driver", "runtime", "lane"), [("d", "r", "d"), ("", "r", "r")])

@@ -92,13 +92,6 @@ def test_a_folder_without_end_is_refused(cwd: Path, monkeypatch: pytest.MonkeyPa
     assert named("--root=a,.") == ["a"]
 
 
-def test_a_response_file_counts_with_what_it_names(cwd: Path) -> None:
-    (cwd / "x.so").write_text("one")
-    (cwd / "inner.rsp").write_text("--object=f=x.so @inner.rsp # itself")
-    (cwd / "flags.rsp").write_text("--opt 'quoted' @inner.rsp")
-    assert named("@flags.rsp") == ["flags.rsp", "inner.rsp", "x.so"]
-
-
 def test_files_of_the_environment_count_and_its_folders_do_not(cwd: Path) -> None:
     (cwd / "lib").mkdir()
     (cwd / "lib" / "x.bc").write_text("one")

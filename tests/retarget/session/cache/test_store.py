@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.store import Store, StoreError
@@ -286,10 +287,8 @@ def test_the_bound_may_come_from_the_environment(
 @pytest.mark.parametrize("printed", ["much", "-1", "1.5G", "G", "1 P", "²"])
 def test_a_bound_that_is_no_size_is_refused(monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
     monkeypatch.setenv("RETARGET_CACHE_SIZE", printed)
-    with pytest.raises(RetargetError) as caught:
-        Store.default_max_bytes()
     expected = "expected a number of bytes, or one with K, M, G or T after it (times 1024 each), such as 20G"
-    assert str(caught.value) == f"found RETARGET_CACHE_SIZE={printed!r}, {expected}"
+    assert error_of(Store.default_max_bytes) == f"found RETARGET_CACHE_SIZE={printed!r}, {expected}"
 
 
 def test_what_is_held_is_not_evicted(tmp_path: Path) -> None:

@@ -139,10 +139,3 @@ def test_it_covers_what_is_expected(registry: Registry, change: dict[str, object
         assert (other != plain) is counts
     by_case = TargetRules(by_case=(RankedRule(pattern="f", rule=replace(RULE, cases=("f",)), rank=()),))
     assert digests.of(compile_target(), by_case) != digests.of(compile_target())
-
-
-def test_words_of_a_filecheck_target_are_what_its_lines_are_selected_by(registry: Registry) -> None:
-    digests = CaseDigests(registry)
-    for kind, counts in (("filecheck", True), ("check", False)):
-        target = compile_target(kind=kind)
-        assert (digests.of(replace(target, tags=("other",))) != digests.of(target)) is counts
