@@ -247,6 +247,14 @@ def test_a_rule_for_crashes_is_widened_whatever_runs_that_did_not_run() -> None:
     assert changed(update(one, seen=observe(one, everywhere("a", CRASHED)))) == [(0, ("a",), "")]
 
 
+def test_a_module_joins_the_rule_that_says_the_same_of_others() -> None:
+    one = suite(rules=[rule(0, ["a", "c"], "vulkan", signature=REFUSED.signature)])
+    seen = observe(one, {f"{module}_vulkan": REFUSED for module in "abc"})
+    found = update(one, seen=seen)
+    assert changed(found) == [(0, ("a", "b", "c"), "vulkan")]
+    assert written(found) == []
+
+
 @pytest.mark.parametrize(
     ("seen", "reason"),
     [

@@ -100,6 +100,14 @@ def test_a_rule_without_case_gets_one_where_cases_differ_in_its_place_and_words(
     assert run.rules() == [(("a",), GPU, ("x",), ("compare",), "")]
 
 
+def test_a_rule_without_case_that_serves_others_too_loses_just_the_target_whose_cases_differ() -> None:
+    one = suite(rules=[compare(0, ["a", "b"], GPU)])
+    run = Run(one, a_vulkan_gpu={"x": WRONG, "y": None}, b_vulkan_gpu={"x": WRONG, "y": WRONG})
+    assert run.rules() == [(("a",), GPU, ("x",), ("compare",), ""), (("b",), GPU, (), ("compare",), "")]
+    ((after, new),) = run.update().edits[0].new
+    assert (after, new.reason) == (0, "reason 0")
+
+
 def test_a_glob_gives_way_to_names_on_the_target_where_one_of_its_cases_passes() -> None:
     one = suite(rules=[compare(0, ["a", "b"], GPU, ["x*"])])
     run = Run(one, a_vulkan_gpu={"x1": WRONG, "x2": None}, b_vulkan_gpu={"x1": WRONG, "x2": WRONG, "y": None})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import traceback
@@ -22,7 +21,7 @@ from retarget.session.compile.service import BuildService
 from retarget.session.compile.steps import with_fact
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Refusal, Refused
-from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain, wait_until
+from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain
 
 Make = Callable[..., BuildService]
 
@@ -104,16 +103,6 @@ def test_targets_are_compiled_in_the_order_they_were_submitted(make: Make, tmp_p
 
 
 @pytest.mark.slow
-def test_a_target_that_is_waited_for_goes_first(make: Make, tmp_path: Path, log: Path) -> None:
-    targets = [compile_target(tmp_path, name, f"@sleep 0.3\npass {name}") for name in "abcd"]
-    service = make()
-    service.submit(targets)
-    assert wait_until(lambda: compiles(log) == ["a.txt"])
-    service.result(targets[3])
-    assert compiles(log)[:2] == ["a.txt", "d.txt"]  # the next one may have begun
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["_RECYCLE_COMPILES", "_RECYCLE_RESIDENT"])
 def test_a_worker_that_has_done_or_grown_enough_is_replaced(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -134,34 +123,6 @@ def test_targets_with_one_key_are_compiled_once(make: Make, tmp_path: Path, log:
     service.submit([one, two])
     assert service.result(one).artifact == service.result(two).artifact
     assert compiles(log) == ["a.txt"]
-
-
-_OTHER_PROCESS = """
-import sys
-from pathlib import Path
-sys.path[:0] = {path!r}
-from retarget.session.compile.service import BuildService
-from retarget.session.cache.store import Store
-from retarget.extension.registry import load_extensions
-from targets_of_doubles import compile_target
-folder = Path(sys.argv[1])
-targets = [compile_target(folder / sys.argv[2], name, f"@sleep 0.1\\npass {{name}}") for name in "abcdef"]
-store = Store(folder / "cache")
-registry = load_extensions(["worker_doubles"])
-with BuildService(
-    store=store, registry=registry, extensions=("worker_doubles",), workers=1, default_timeout=30
-) as service:
-    service.submit(targets)
-    assert all(service.result(target).artifact is not None for target in targets)
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_share_the_work(tmp_path: Path, log: Path) -> None:
-    argv = [sys.executable, "-c", _OTHER_PROCESS.format(path=sys.path), str(tmp_path)]
-    processes = [subprocess.Popen([*argv, name]) for name in ("one", "two")]
-    assert [process.wait(60) for process in processes] == [0, 0]
-    assert sorted(compiles(log)) == [f"{name}.txt" for name in "abcdef"]
 
 
 def test_a_diagnosed_failure_is_stored_with_its_colour(make: Make, tmp_path: Path, log: Path) -> None:
@@ -425,27 +386,6 @@ def test_a_warm_session_starts_no_compiler_where_the_fingerprint_holds(
 
 
 @pytest.mark.slow
-def test_the_build_in_the_key_is_the_one_that_the_configs_environment_imports(
-    make: Make, tmp_path: Path, log: Path
-) -> None:
-    build = tmp_path / "site" / "double_build.py"
-    build.parent.mkdir()
-    build.write_text("# one")
-    target = compile_target(tmp_path, "a", "pass a", env=(("PYTHONPATH", f"{build.parent}:{DOUBLES}"),))
-    service = make()
-    first = service.result(target)
-    assert (first.build_id, first.build) == ("# one", f"double (# one, {build})")
-    assert service.notes == ()
-    warm = make().result(target)
-    assert (warm.reused, warm.build_id, warm.build) == (True, "# one", first.build)
-    assert lines_of(log).count("resolve double") == 1
-    build.write_text("# two")
-
-    other = make().result(target)
-    assert (other.reused, other.build_id) == (False, "# two")
-
-
-@pytest.mark.slow
 def test_what_this_process_would_import_in_place_of_the_workers_compiler_shows_nothing(
     make: Make, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -576,36 +516,3 @@ def test_the_parent_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-_INTERRUPTED = """
-import sys
-from pathlib import Path
-sys.path[:0] = {path!r}
-from retarget.session.compile.service import BuildService
-from retarget.session.cache.store import Store
-from retarget.extension.registry import load_extensions
-from targets_of_doubles import compile_target
-folder = Path(sys.argv[1])
-store = Store(folder / "cache")
-registry = load_extensions(["worker_doubles"])
-with BuildService(
-    store=store, registry=registry, extensions=("worker_doubles",), workers=2, default_timeout=60
-) as service:
-    service.submit([compile_target(folder, name, "@hang native") for name in "abc"])
-    service.result(compile_target(folder, "a", "@hang native"))
-"""
-
-
-@pytest.mark.slow
-def test_an_interrupt_ends_everything_at_once(tmp_path: Path, log: Path) -> None:
-    code = _INTERRUPTED.format(path=sys.path)
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert wait_until(lambda: len(compiles(log)) == 2)
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert all(has_ended(int(line.split()[-1])) for line in lines_of(log) if line.startswith("compile"))
