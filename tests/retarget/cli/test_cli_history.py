@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.cli import main
 from retarget.results.merge import file_of
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome
 from sample_results import compiled, failed, passed, session
@@ -19,13 +19,8 @@ T = "suites/a/suite.toml::a::m_c_r"
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*words: object) -> tuple[int, str, str]:
-        status = main(["history", *map(str, words)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return command
+def run(run: Run) -> Run:
+    return partial(run, "history")
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from retarget.cli import main
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
 from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
@@ -37,16 +37,8 @@ def write(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*words: object) -> tuple[int, str, str]:
-        try:
-            status = main(["results", *map(str, words)])
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return command
+def run(run: Run) -> Run:
+    return partial(run, "results")
 
 
 CPU = {"compiler": "vmvx", "runtime": "local-sync", "tags": ("run", "cpu")}
