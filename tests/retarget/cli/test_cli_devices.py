@@ -80,6 +80,12 @@ def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_in
     ]
 
 
+def test_a_driver_without_a_usable_device_is_as_one_without_any_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: (BROKEN,))
+    (found,) = cli_devices.find_devices(["double"], extensions=(), timeout=60)
+    assert (found.usable, found.unavailable) == ((), "Broken: unknown CPU")
+
+
 @pytest.mark.parametrize(
     ("finding", "uri", "error"),
     [

@@ -235,6 +235,13 @@ def test_a_result_of_an_earlier_run_has_no_duration() -> None:
 # Timelines
 
 
+def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
+    found = one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED).timeline("t")
+    assert found is not None
+    assert found.since == 4
+    assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
+
+
 def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
     found = one(PASSED, SKIPPED, SKIPPED, None).timeline("t")
     assert found is not None

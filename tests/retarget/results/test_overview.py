@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from retarget.model.outcomes import Observation
-from retarget.results.overview import Change, FailureGroup, State, change_of
+from retarget.results.overview import Change, FailureGroup, State, by_config, by_outcome, change_of
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
 
@@ -37,6 +37,16 @@ def test_failures_are_grouped_the_largest_group_first_and_in_it_what_compiles_fa
         ("run", "lost", ["fast", "slow", "reused", "unknown"]),
         ("compare", "values differ", ["alone"]),
         ("crash", "a crash", ["other"]),
+    ]
+
+
+def test_outcomes_are_counted_by_config() -> None:
+    records = [passed("a"), failed("b"), passed("c", compiler="b"), passed("d")]
+    assert by_outcome(records)[Outcome.PASSED] == 3
+    found = {config: {key: value for key, value in one.items() if value} for config, one in by_config(records).items()}
+    assert list(found.items()) == [
+        (("b", "r"), {Outcome.PASSED: 1}),
+        (("c", "r"), {Outcome.PASSED: 2, Outcome.FAILED: 1}),
     ]
 
 

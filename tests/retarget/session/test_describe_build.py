@@ -17,6 +17,14 @@ def registry() -> Registry:
     return registry_of({"doubles": worker_doubles})
 
 
+def test_the_build_of_a_config_is_what_its_environment_imports(tmp_path: Path, registry: Registry) -> None:
+    plain = compile_target(tmp_path, "a", "").compiler
+    (tmp_path / "double_build.py").write_text("# mine")
+    own = replace(plain, env=(("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}"),))
+    assert describe_build(registry, EXTENSIONS, plain) == "double (double 1)"
+    assert describe_build(registry, EXTENSIONS, own) == f"double (# mine, {tmp_path / 'double_build.py'})"
+
+
 def test_where_there_is_no_build_the_reason_is_given(tmp_path: Path, registry: Registry) -> None:
     plain = compile_target(tmp_path, "a", "").compiler
     lost = replace(plain, toolchain=toolchain(tmp_path))

@@ -102,6 +102,13 @@ def test_targets_are_compiled_in_the_order_they_were_submitted(make: Make, tmp_p
     assert compiles(log) == ["c.txt", "a.txt", "b.txt", "d.txt"]
 
 
+def test_one_worker_serves_many_compiles(make: Make, tmp_path: Path, log: Path) -> None:
+    service = make()
+    for name in "abc":
+        service.result(compile_target(tmp_path, name, f"pass {name}"))
+    assert len({line.split()[-1] for line in lines_of(log) if line.startswith("compile")}) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", ["_RECYCLE_COMPILES", "_RECYCLE_RESIDENT"])
 def test_a_worker_that_has_done_or_grown_enough_is_replaced(
