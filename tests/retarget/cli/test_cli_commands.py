@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +33,7 @@ def retarget_commands():
 """
 
 Install = Callable[..., None]
+Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -50,65 +50,36 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return install_modules
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    try:
-        status = main(words)
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
-def test_a_command_of_an_extension_runs(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install(greeting=GREET)
-    assert run(capsys, "greet", "world") == (3, "hello world\n", "")
-    status, _, err = run(capsys, "greet")
-    assert (status, err.splitlines()[-1]) == (2, "retarget greet: error: the following arguments are required: whom")
-
-
-def test_a_command_of_an_extension_is_in_the_help(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install(greeting=GREET)
-    assert re.search(r"\n    greet +greet somebody, 100% politely\n", run(capsys, "--help")[1])  # argparse's columns
-    _, out, _ = run(capsys, "greet", "--help")
-    assert "\nGreet somebody, 100% politely.\n" in out
-    assert "examples:\n  retarget greet world  greet the world\n\nexit status:\n" in out
-    assert "did you mean 'greet'?" in run(capsys, "great")[2]
-
-
 def test_an_extension_that_does_not_load_takes_no_other_command_down(
-    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    install: Install, run: Run, tmp_path: Path
 ) -> None:
     install(broken="1 / 0\n", greeting=GREET)
     error = "  extension 'broken' cannot be imported: ZeroDivisionError: division by zero\n"
     heading = "extensions that cannot be loaded, and their commands with them:\n"
-    assert run(capsys, "cache", "info", "--cache-dir", str(tmp_path / "store"))[0] == 0
-    assert run(capsys, "greet", "world") == (3, "hello world\n", "")
-    assert run(capsys, "--help")[1].endswith(heading + error)
-    assert run(capsys, "unheard-of")[2].endswith(heading + error)
+    assert run("cache", "info", "--cache-dir", str(tmp_path / "store"))[0] == 0
+    assert run("greet", "world") == (3, "hello world\n", "")
+    assert run("--help")[1].endswith(heading + error)
+    assert run("unheard-of")[2].endswith(heading + error)
 
 
-def test_a_command_that_two_extensions_provide_is_refused(
-    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_command_that_two_extensions_provide_is_refused(install: Install, run: Run, tmp_path: Path) -> None:
     install(first=GREET, second=GREET)
     error = "extension 'second': command 'greet' is provided by extension 'first' already\n"
-    assert run(capsys, "greet", "world") == (1, "", error)
-    assert run(capsys, "check", str(tmp_path)) == (1, "", error)
-    assert run(capsys, "--help")[1].endswith(f"  {error}")
+    assert run("greet", "world") == (1, "", error)
+    assert run("check", str(tmp_path)) == (1, "", error)
+    assert run("--help")[1].endswith(f"  {error}")
 
 
-def test_a_command_of_retarget_cannot_be_replaced(
-    install: Install, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_command_of_retarget_cannot_be_replaced(install: Install, run: Run, tmp_path: Path) -> None:
     install(mine=GREET.replace('"greet"', '"check"'))
     error = "extension 'mine': command 'check' is provided by extension 'retarget' already\n"
-    assert run(capsys, "check", str(tmp_path)) == (1, "", error)
+    assert run("check", str(tmp_path)) == (1, "", error)
 
 
-def test_what_a_command_returns_is_checked(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_command_returns_is_checked(install: Install, run: Run) -> None:
     install(greeting=GREET.replace("return 3", "return None"))
     error = "extension 'greeting': command 'greet': run() returned None, expected int\n"
-    assert run(capsys, "greet", "world") == (1, "hello world\n", error)
+    assert run("greet", "world") == (1, "hello world\n", error)
 
 
 def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> None:
@@ -117,15 +88,6 @@ def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> No
     parser.add_argument("--option")
     found, left = parser.parse_known_args(["--option", "1", "a", "b"])
     assert (found.one, found.option, left) == ("a", "1", ["b"])
-
-
-def test_arguments_are_taken_on_both_sides_of_an_option() -> None:
-    parser = _Parser()
-    parser.add_argument("one")
-    parser.add_argument("more", nargs="*")
-    parser.add_argument("--option")
-    found = parser.parse_args(["a", "--option", "1", "b"])
-    assert (found.one, found.more, found.option) == ("a", ["b"], "1")
 
 
 def test_output_whose_reader_has_gone_does_not_end_as_a_pass(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,18 +9,18 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import retarget
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
-from retarget.cli.list import _runtime_row
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
-from retarget.model import Origin, RuntimeConfig
 from retarget.targets.availability import host_platform
+
+Run = Callable[..., tuple[int, str, str]]
 
 EXTENSION = (
     "from retarget.extension import hookimpl, RunPlan\n"
@@ -85,17 +85,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    try:
-        status = main(words)
-    except SystemExit as stop:  # argparse's own
-        status = int(stop.code or 0)
-    printed = capsys.readouterr()
-    return status, printed.out, printed.err
-
-
-def test_targets_are_listed_in_aligned_columns(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "list") == (
+def test_targets_are_listed_in_aligned_columns(project: Path, run: Run) -> None:
+    assert run("list") == (
         0,
         """\
 TARGET            SUITE  TAGS
@@ -110,30 +101,14 @@ foo_cc_elsewhere  first  run first cc backend-of-cc fast all odd elsewhere toy i
 
 
 @pytest.mark.parametrize("command", [["list"], ["explain"], ["run"], ["emit", "ctest", "-o", "out"]])
-def test_a_tag_that_no_target_has_is_named(
-    project: Path, capsys: pytest.CaptureFixture[str], command: list[str]
-) -> None:
-    status, _, err = run(capsys, *command, "-m", "fasst")
+def test_a_tag_that_no_target_has_is_named(project: Path, run: Run, command: list[str]) -> None:
+    status, _, err = run(*command, "-m", "fasst")
     assert err.splitlines()[0] == "note: -m 'fasst': no target has the tag 'fasst'; did you mean 'fast'?"
     assert status == (0 if command == ["list"] else 2)
 
 
-@pytest.mark.parametrize("words", [("list", "compile", "-m", "rt"), ("list", "-m", "odd and compile", "./suites")])
-def test_a_selection_needs_its_compile_targets(
-    project: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
-    status, out, _ = run(capsys, *words)
-    assert status == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["TARGET", "foo_cc"]
-
-
-def test_keyword_marks_select(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, "list", "--format", "json", "-m", "platform(os='ios') and not odd")[1]
-    assert [target["name"] for target in json.loads(out)["targets"]] == ["bar_cc_elsewhere"]
-
-
-def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, "list", "targets", "suites/suite.toml", "--format", "json", "-m", "rt")[1]
+def test_a_target_as_json(project: Path, run: Run) -> None:
+    out = run("list", "targets", "suites/suite.toml", "--format", "json", "-m", "rt")[1]
     assert json.loads(out) == {
         "targets": [
             {
@@ -209,45 +184,21 @@ def test_a_target_as_json(project: Path, capsys: pytest.CaptureFixture[str]) -> 
         ),
     ],
 )
-def test_the_other_listings(project: Path, capsys: pytest.CaptureFixture[str], what: str, lines: list[str]) -> None:
-    status, out, _ = run(capsys, "list", what)
+def test_the_other_listings(project: Path, run: Run, what: str, lines: list[str]) -> None:
+    status, out, _ = run("list", what)
     assert (status, out.splitlines()) == (0, lines)
 
 
 @pytest.mark.parametrize("what", ["targets", "compile", "runtimes", "compilers", "suites", "tags"])
-def test_each_listing_is_json_too(project: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
-    status, out, _ = run(capsys, "list", what, "--format", "json")
+def test_each_listing_is_json_too(project: Path, run: Run, what: str) -> None:
+    status, out, _ = run("list", what, "--format", "json")
     assert status == 0
     key = {"compile": "targets"}.get(what, what)
     assert json.loads(out)[key]
 
 
-def test_a_path_may_follow_an_option(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    expected = run(capsys, "list", "--format", "json", "runtimes", "suites/suite.toml")
-    assert expected[0] == 0
-    assert run(capsys, "list", "runtimes", "--format", "json", "suites/suite.toml") == expected
-
-
-def test_runtimes_that_need_the_same_share_a_build(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = project / "suites" / "matrix.toml"
-    path.write_text(path.read_text().replace('host_os = "ios"', 'deps = ["//toy"]\ndefines = { TOY = "ON" }'))
-    out = run(capsys, "list", "runtimes", "--format", "json")[1]
-    assert json.loads(out)["builds"] == [
-        {
-            "host_os": [],
-            "host_arch": [],
-            "deps": ["//toy"],
-            "defines": {"TOY": "ON"},
-            "drivers": ["toy"],
-            "runtime_configs": ["elsewhere", "rt"],
-        }
-    ]
-
-
-def test_builds_are_a_file_that_cmake_includes(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, out, _ = run(capsys, "list", "runtimes", "--format", "cmake")
+def test_builds_are_a_file_that_cmake_includes(project: Path, tmp_path: Path, run: Run) -> None:
+    status, out, _ = run("list", "runtimes", "--format", "cmake")
     assert status == 0
     show = [f"message(${{Retarget_RUNTIME_{name}}})" for name in ("rt_DEPS", "rt_DEFINES", "elsewhere_HOST_OS")]
     script = tmp_path / "show.cmake"
@@ -258,8 +209,8 @@ def test_builds_are_a_file_that_cmake_includes(
     assert shown.splitlines() == ["elsewhere", "rt", "//toy", "TOY=ON", "ios"]
 
 
-def test_builds_are_a_file_that_bazel_loads(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "list", "runtimes", "--format", "bazel")
+def test_builds_are_a_file_that_bazel_loads(project: Path, run: Run) -> None:
+    status, out, _ = run("list", "runtimes", "--format", "bazel")
     assert status == 0
     of_build = {"drivers": ["toy"], "host_arch": []}
     assert ast.literal_eval(out.partition("RUNTIMES = ")[2]) == [
@@ -275,9 +226,7 @@ def test_builds_are_a_file_that_bazel_loads(project: Path, capsys: pytest.Captur
     ]
 
 
-def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(project: Path, run: Run) -> None:
     for name, needs in (("same", ["//toy"]), ("more", ["//toy", "//more"])):
         folder = project / name
         folder.mkdir()
@@ -290,7 +239,7 @@ def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(
                 suite(name, "*.lines", "lines"),
             )
         )
-    status, out, err = run(capsys, "list", "runtimes", "--format", "cmake")
+    status, out, err = run("list", "runtimes", "--format", "cmake")
     assert (status, err) == (0, "")
     assert [line for line in out.splitlines() if "rt" in line and ("CONFIGS" in line or "DEPS" in line)] == [
         "set(Retarget_RUNTIME_rt_RUNTIME_CONFIGS [=[rt]=])",
@@ -298,15 +247,15 @@ def test_runtime_configs_of_one_name_share_an_entry_or_have_builds_of_two_names(
         "set(Retarget_RUNTIME_rt_2_RUNTIME_CONFIGS [=[rt]=])",
         "set(Retarget_RUNTIME_rt_2_DEPS [=[//toy]=])",
     ]
-    status, out, _ = run(capsys, "list", "runtimes", "--format", "bazel")
+    status, out, _ = run("list", "runtimes", "--format", "bazel")
     assert [one["name"] for one in ast.literal_eval(out.partition("RUNTIMES = ")[2])] == ["rt", "rt_2", "elsewhere"]
 
 
-def test_check_shows_what_is_in_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
+def test_check_shows_what_is_in_order(project: Path, run: Run) -> None:
+    assert run("check") == (0, "no errors in 2 files, 1 suite, 2 compile targets, 3 run targets\n", "")
 
 
-def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_errors_and_what_no_extension_brings(project: Path, run: Run) -> None:
     matrix = project / "suites" / "matrix.toml"
     matrix.write_text(matrix.read_text().replace('driver = "toy"\nhost_os', 'driver = "tay"\nhost_os'))
     unused = '\n[[compiler_config]]\nname = "unused"\ncompiler = "gcc"\n'
@@ -315,7 +264,7 @@ def test_check_shows_errors_and_what_no_extension_brings(project: Path, capsys: 
     matrix.write_text(matrix.read_text() + unused + plain + own)
     suite = project / "suites" / "suite.toml"
     suite.write_text(suite.read_text().replace('kind = "lines"', 'kind = "linse"'))
-    status, out, err = run(capsys, "check", "suites")
+    status, out, err = run("check", "suites")
     assert (status, out) == (1, "")
     assert err.splitlines() == [
         "suites/matrix.toml:23: runtime_config[1].driver: found the driver 'tay', expected a registered one: "
@@ -337,14 +286,12 @@ def _others(sort: str, name: str) -> str:
     return ", ".join(names)
 
 
-def test_check_reports_a_requirement_whose_prefix_no_driver_has(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reports_a_requirement_whose_prefix_no_driver_has(project: Path, run: Run) -> None:
     matrix = project / "suites" / "matrix.toml"
     matrix.write_text(
         matrix.read_text().replace('"memory >= 8 GiB"', '"toy.lanes >= 4", "toi.lanes", "vulkan.shaderInt64"')
     )
-    status, _, err = run(capsys, "check", "suites")
+    status, _, err = run("check", "suites")
     assert status == 1
     assert err.startswith(
         "suites/matrix.toml:25: runtime_config[1].requires[1]: found the prefix 'toi', which no driver here has; "
@@ -363,18 +310,16 @@ memory = 1073741824
 """
 
 
-def test_check_reports_a_profile_that_meets_no_target_of_its_config(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reports_a_profile_that_meets_no_target_of_its_config(project: Path, run: Run) -> None:
     matrix = project / "suites" / "matrix.toml"
     text = matrix.read_text()
     matrix.write_text(text.replace('host_os = "ios"\n', 'host_os = "ios"\nprofile = "toy.toml"\n'))
-    status, out, err = run(capsys, "check", "suites")
+    status, out, err = run("check", "suites")
     missing = project / "suites" / "toy.toml"
     assert (status, out) == (1, "")
     assert f"{missing.relative_to(project)}: cannot be read: " in err
     missing.write_text(PROFILE)
-    assert run(capsys, "check", "suites") == (
+    assert run("check", "suites") == (
         1,
         "",
         "suites/matrix.toml:25: runtime_config[1].profile: found a profile that meets no run target of this config: "
@@ -383,25 +328,13 @@ def test_check_reports_a_profile_that_meets_no_target_of_its_config(
     )
 
 
-def test_check_reads_matrix_files_that_serve_no_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (cwd / "matrix.toml").write_text("typo = 1\n")
-    status, _, err = run(capsys, "check")
-    assert status == 1
-    assert err == (
-        "matrix.toml:1: typo: found the unknown key 'typo', expected one of compiler_config, expectation, golden, "
-        "host, module_test_suite, root, runtime_config, target_config, toolchain\n"
-    )
-
-
-def test_check_of_nothing_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_of_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(capsys, "check") == (1, "", "found no suite.toml and no matrix.toml at or below .\n")
+    assert run("check") == (1, "", "found no suite.toml and no matrix.toml at or below .\n")
 
 
-def test_explain_shows_where_everything_comes_from(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "suites/suite.toml::first::foo_cc_rt") == (
+def test_explain_shows_where_everything_comes_from(project: Path, run: Run) -> None:
+    assert run("explain", "suites/suite.toml::first::foo_cc_rt") == (
         0,
         """\
 foo_cc_rt (run target)
@@ -447,42 +380,7 @@ by hand
     )
 
 
-def test_explain_names_the_extensions_that_the_projects_own_tool_needs(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plain = EXTENSION.replace('return RunPlan(argv=("toyrun", str(artifact), function), env=(("TOY", "1"),))', "...")
-    (project / "extensions" / "cli_extension.py").write_text(plain)
-    monkeypatch.delenv("RETARGET_EXTENSIONS")
-    line = run(capsys, "explain", "foo_cc_rt", "--retarget-extension", "cli_extension")[1].splitlines()[-1]
-    assert line.startswith(
-        f"  RETARGET_EXTENSIONS=cli_extension {sys.executable} -m retarget.worker.run_case --kind=lines"
-    )
-
-
-@pytest.mark.slow
-def test_explain_keeps_to_the_suite_of_a_node_id(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "suites" / "more").mkdir()
-    (project / "suites" / "more" / "foo.lines").write_text("")
-    (project / "suites" / "more" / "suite.toml").write_text(
-        '[[module_test_suite]]\nname = "second"\nsrcs = ["foo.lines"]\nkind = "lines"\ntargets = ["all"]\n'
-    )
-
-    def explained(target: str) -> list[str]:
-        lines = run(capsys, "explain", target)[1].splitlines()
-        return [line.split()[1] for line in lines if line.startswith("  suite ")]
-
-    assert explained("foo_cc") == ["second", "first"]
-    assert explained("first::foo_cc") == ["first"]
-    assert explained("more/suite.toml::second::foo_cc") == ["second"]
-    assert run(capsys, "explain", "third::foo_cc") == (2, "", "retarget: found no suite 'third' in .\n")
-    assert run(capsys, "explain", "first::fooo_cc") == (
-        2,
-        "",
-        "retarget: found no target 'fooo_cc' in .; did you mean 'foo_cc'?\n",
-    )
-
-
-def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, run: Run) -> None:
     (cwd / "nodes.toml").write_text(
         'format = 1\npackage = "onnx 1.23.2"\n\n[tests]\ntest_abs = "op-Abs opset-13 f32"\n'
     )
@@ -491,22 +389,22 @@ def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, capsy
         'runtimes = []\n[[module_test_suite]]\nname = "n"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\n'
         'targets = ["t"]\n'
     )
-    lines = run(capsys, "explain", "test_abs_c")[1].splitlines()
+    lines = run("explain", "test_abs_c")[1].splitlines()
     assert lines[lines.index("by hand") + 1 :] == [
         "  pytest generates the module from nodes.toml when it runs the target; a failure names the file"
     ]
 
 
-def test_explain_says_why_a_target_cannot_run_here(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, "explain", "foo_cc_elsewhere")[1]
+def test_explain_says_why_a_target_cannot_run_here(project: Path, run: Run) -> None:
+    out = run("explain", "foo_cc_elsewhere")[1]
     system, architecture = host_platform()
     reason = f"runtime config 'elsewhere' needs ios; this host is {system} on {architecture}"
     assert f"on this host\n  {reason}\n" in out
     assert f"requirements\n  memory >= 8 GiB (suites/matrix.toml:25)  not asked: {reason}\n" in out
 
 
-def test_explain_says_which_override_takes_a_target_out(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "explain", "bar_cc_rt") == (
+def test_explain_says_which_override_takes_a_target_out(project: Path, run: Run) -> None:
+    assert run("explain", "bar_cc_rt") == (
         0,
         """\
 bar_cc_rt is taken out of suite first
@@ -519,23 +417,14 @@ bar_cc_rt is taken out of suite first
     )
 
 
-def test_errors_of_declarations_exit_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_of_declarations_exit_with_1(project: Path, run: Run) -> None:
     (project / "suites" / "suite.toml").write_text("x = 1\n")
     for command in (["list"], ["explain", "foo_cc"], ["check"]):
-        status, out, err = run(capsys, *command)
+        status, out, err = run(*command)
         assert (status, out) == (1, "")
         assert err.startswith(
             "suites/suite.toml: found no [[module_test_suite]], expected one\nsuites/suite.toml:1: x:"
         )
-
-
-def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = (
-        "extension 'absent_extension' cannot be imported: ModuleNotFoundError: No module named 'absent_extension'"
-        f"; it is neither on sys.path nor in {Path.cwd()}\n"
-    )
-    assert run(capsys, "list", "--retarget-extension", "absent_extension") == (1, "", message)
-    assert run(capsys, "check", "--retarget-extension", "absent_extension") == (1, "", message)
 
 
 @pytest.mark.parametrize(
@@ -571,28 +460,24 @@ def test_an_invalid_extension_exits_with_1(project: Path, capsys: pytest.Capture
         ),
     ],
 )
-def test_wrong_usage_exits_with_2(
-    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
-) -> None:
-    assert run(capsys, *words) == (2, "", message)
+def test_wrong_usage_exits_with_2(project: Path, run: Run, words: list[str], message: str) -> None:
+    assert run(*words) == (2, "", message)
 
 
 @pytest.mark.parametrize("words", [[], ["lst"], ["list", "--formt"], ["schema", "--formt"]])
-def test_usage_is_shown_for_words_that_do_not_parse(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
-    status, out, err = run(capsys, *words)
+def test_usage_is_shown_for_words_that_do_not_parse(run: Run, words: list[str]) -> None:
+    status, out, err = run(*words)
     assert (status, out) == (2, "")
     assert err.startswith("usage: retarget")
 
 
-def test_an_error_of_our_own_shows_no_traceback(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_of_our_own_shows_no_traceback(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise ValueError("boom")  # noqa: EM101  any error
 
     monkeypatch.setattr("retarget.cli.list.read_declared", fail)
     monkeypatch.delenv(TRACEBACK_VARIABLE, raising=False)
-    status, _, err = run(capsys, "list")
+    status, _, err = run("list")
     reported = "retarget: this should not have happened: ValueError: boom\nset RETARGET_TRACEBACK=1 to see where\n"
     assert (status, err) == (1, reported)
     monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
@@ -607,10 +492,6 @@ def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytes
     command = f"{sys.executable} -m retarget.cli list tags --format json | head -c 1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("{", "")
-
-
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "--version") == (0, f"retarget {retarget.__version__}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -636,15 +517,15 @@ def test_characters_that_the_output_does_not_have_are_escaped(project: Path, mon
     assert "    reason    bedauerlich, f\\xfcr alle" in done.stdout.splitlines()
 
 
-def test_an_unknown_command_is_compared_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "lits")[2].endswith("retarget: error: found the command 'lits'; did you mean 'list'?\n")
-    assert "; expected one of init, list, check, " in run(capsys, "xyz")[2]
+def test_an_unknown_command_is_compared_with_the_known_ones(run: Run) -> None:
+    assert run("lits")[2].endswith("retarget: error: found the command 'lits'; did you mean 'list'?\n")
+    assert "; expected one of init, list, check, " in run("xyz")[2]
 
 
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("command", list(load_commands().provided))
-def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, command, "--help")
+def test_help_has_examples_that_parse_and_the_exit_status(command: str, run: Run) -> None:
+    status, out, _ = run(command, "--help")
     assert status == 0
     assert re.search(r"^exit status:\n  0 +\w", out, re.MULTILINE)
     examples = [line for line, _ in load_commands().provided[command].examples]
@@ -655,60 +536,44 @@ def test_help_has_examples_that_parse_and_the_exit_status(command: str, capsys: 
         _parser(words[1:]).parse_args(words[1:])
 
 
-def test_a_folder_that_cannot_be_read_is_an_error_without_a_traceback(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_cannot_be_read_is_an_error_without_a_traceback(project: Path, run: Run) -> None:
     (project / "suites/conftest.py").write_text(  # whoever runs tests as root can read every folder
         "def pytest_collect_directory(path):\n"
         "    raise PermissionError(13, 'Permission denied', str(path / 'locked/conftest.py'))\n"
     )
     (project / "suites/locked").mkdir()
-    status, out, err = run(capsys, "list")
+    status, out, err = run("list")
     assert (status, out) == (1, "")
     assert err.splitlines()[0] == "cannot read suites/locked/locked/conftest.py: Permission denied"
     assert "Traceback" not in err
 
 
 def test_a_named_folder_that_cannot_be_read_is_wrong_usage(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def without_permission(path: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "scandir", without_permission)
-    assert run(capsys, "check", "suites") == (2, "", "retarget: cannot read 'suites': Permission denied\n")
+    assert run("check", "suites") == (2, "", "retarget: cannot read 'suites': Permission denied\n")
 
 
-def test_names_that_the_system_refuses_are_errors(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_that_the_system_refuses_are_errors(project: Path, run: Run) -> None:
     long = "x" * 5000
     for words in (["list", long], ["check", long], ["show", long], ["explain", "foo", long], ["init", long]):
-        status, _, err = run(capsys, *words)
+        status, _, err = run(*words)
         assert status in {1, 2}
         assert "File name too long" in err
 
 
-def test_a_link_to_a_folder_above_is_not_followed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_to_a_folder_above_is_not_followed(project: Path, run: Run) -> None:
     (project / "suites" / "up").symlink_to(project)
     (project / "suites" / "round").symlink_to("round")
-    status, out, _ = run(capsys, "list", "./suites")
+    status, out, _ = run("list", "./suites")
     assert (status, out.count("\n")) == (0, 6)
 
 
-def test_a_named_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path, run: Run) -> None:
     os.mkfifo(tmp_path / "config.json")
-    assert run(capsys, "import-xfails", str(tmp_path / "config.json"))[0] == 1
-    assert run(capsys, "show", str(tmp_path / "config.json"))[0] == 1
-
-
-def test_a_runtime_config_needs_the_program_that_it_runs_under_and_what_it_is_built_with(tmp_path: Path) -> None:
-    config = RuntimeConfig(
-        name="rt",
-        driver="toy",
-        host_os=("linux",),
-        run_under=("qemu", "-L", "x"),
-        deps=("//toy",),
-        defines=(("TOY", "ON"),),
-        origin=Origin(file=tmp_path / "m.toml", key_path=""),
-    )
-    row = _runtime_row(config, 3)
-    assert row == ("rt", "toy", "", "linux", "3", "", "qemu //toy TOY=ON", f"{tmp_path}/m.toml")
+    assert run("import-xfails", str(tmp_path / "config.json"))[0] == 1
+    assert run("show", str(tmp_path / "config.json"))[0] == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_errors import error_of
 from declaration_texts import declarations, runtime, table
 from retarget.cli import devices as cli_devices
 from retarget.cli.main import main
@@ -16,8 +17,6 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
 from retarget.support.errors import RetargetError
 from targets_of_doubles import EXTENSIONS
-
-DOUBLES = ("double", "double-absent", "double-crash", "double-hang")
 
 
 @pytest.fixture(autouse=True)
@@ -30,21 +29,6 @@ def run(*arguments: str) -> int:
     cli_devices.add_arguments(parser)
     parser.set_defaults(retarget_extension=[])  # as the command that runs this declares it
     return cli_devices.run(parser.parse_args(arguments))
-
-
-@pytest.mark.slow
-def test_each_driver_has_its_devices_or_its_reason(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(*DOUBLES, "--timeout", "3") == 1
-    captured = capfd.readouterr()
-    assert captured.out == (
-        "double:\n"
-        "  0  double://0  Double Device, driver 1.2\n"
-        "     memory 16 GiB, fp64\n"
-        "double-absent: no devices: no double here (plug one in)\n"
-        "double-crash: error: driver 'double-crash' crashed while it listed its devices: SIGSEGV: driver chatter\n"
-        "double-hang: error: driver 'double-hang' had not listed its devices after 3 s\n"
-    )
-    assert captured.err == ""
 
 
 def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,9 +101,7 @@ def test_a_driver_without_a_usable_device_is_as_one_without_any_and_says_why(mon
     ],
 )
 def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, error: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        cli_devices._profile(cli_devices.Finding(driver="d", **finding), uri, None)
-    assert str(caught.value) == error
+    assert error_of(cli_devices._profile, cli_devices.Finding(driver="d", **finding), uri, None) == error
 
 
 def test_an_output_without_a_profile_is_wrong_usage() -> None:
@@ -160,9 +142,7 @@ def test_a_host_has_what_the_tool_finds_there(with_host: Path, capfd: pytest.Cap
 )  # fmt: skip
 @pytest.mark.usefixtures("with_host")
 def test_a_host_without_the_name_or_the_driver_is_an_error(arguments: list[str], message: str) -> None:
-    with pytest.raises(RetargetError) as error:
-        run(*arguments)
-    assert str(error.value) == message
+    assert error_of(run, *arguments) == message
 
 
 @pytest.mark.usefixtures("with_host")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.cli import main
 from retarget.results.merge import file_of
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome
 from sample_results import compiled, failed, passed, session
@@ -19,13 +19,8 @@ T = "suites/a/suite.toml::a::m_c_r"
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*words: object) -> tuple[int, str, str]:
-        status = main(["history", *map(str, words)])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return command
+def run(run: Run) -> Run:
+    return partial(run, "history")
 
 
 @pytest.fixture
@@ -40,12 +35,6 @@ def history(cwd: Path, run: Run) -> list[str]:
         assert status == 0
         names.append(out.split(": ")[1])
     return names
-
-
-def test_add_says_which_run_it_is_and_whether_it_was_there(run: Run, history: list[str]) -> None:
-    expected = f"history: {history[0]}: 2 targets of 1 session, it was there already\n"
-    assert run("add", "0.jsonl", "--to", "history") == (0, expected, "")
-    assert run("add", "3.jsonl", "--to", "other")[1].endswith(": 2 targets of 1 session, incomplete\n")
 
 
 def test_add_refuses_legs_that_disagree(run: Run, history: list[str]) -> None:
@@ -79,13 +68,6 @@ open regressions: 1
     assert [one["name"] for one in found["runs"]] == [third, last]
     assert [(one["good"], one["bad"], one["newly_broken"]) for one in found["runs"]] == [(2, 0, 0), (1, 1, 1)]
     assert found["open_regressions"] == [{"target": T, "since": last}]
-
-
-def test_a_regression_of_a_target_that_the_last_run_lacks_says_so(run: Run, history: list[str], tmp_path: Path) -> None:
-    (tmp_path / "less.jsonl").write_bytes(file_of([session("less", passed("other"), day=9)]))
-    run("add", "less.jsonl", "--to", "history")
-    last = run("list", "--from", "history")[1].splitlines()[-1]
-    assert last == f"  {T}: not among the targets, since {history[3]}"
 
 
 def test_of_many_open_regressions_twenty_are_listed(run: Run, history: list[str], tmp_path: Path) -> None:

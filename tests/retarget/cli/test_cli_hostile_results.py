@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -127,12 +126,3 @@ def test_a_file_that_is_damaged_is_named_and_no_success(
     Path("a.jsonl").write_text(content)
     assert main(["results", "show", "a.jsonl"]) == 1
     assert capsys.readouterr().err.startswith(f"a.jsonl{message}")
-
-
-def test_a_pipe_is_no_file_of_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("a.jsonl")
-    assert main(["results", "show", "."]) == 1
-    assert capsys.readouterr().err == "cannot read a.jsonl: found a named pipe\n"

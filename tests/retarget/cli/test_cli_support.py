@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from retarget.cli import main, support
-from retarget.extension import TargetPart
 
 
 @pytest.fixture(autouse=True)
@@ -74,15 +73,6 @@ def test_a_path_is_there_and_can_be_read(path: str, message: str) -> None:
     except argparse.ArgumentError as error:
         found = str(error)
     assert found == message
-
-
-def test_parts_of_a_target_are_below_their_sources() -> None:
-    parts = [
-        TargetPart(name="arch", value="v9", source="the profile"),
-        TargetPart(name="host", value="", source="a flag"),
-        TargetPart(name="size", value="4", source="the profile"),
-    ]
-    assert list(support.part_lines(parts)) == ["the profile", "  arch = v9", "  size = 4", "a flag", "  host"]
 
 
 class Session:

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from model_targets import compile_target, run_target
-from retarget.cli.compare.command import _available, _choose, _one, _recorded, _report, _run_targets, _status, _verdict
-from retarget.cli.explain import _through
+from data_errors import error_of
+from retarget.cli.compare.command import _available, _choose, _recorded, _report, _status, _verdict
 from retarget.extension import UnavailableError
 from retarget.model.outcomes import (
     CaseOutcome,
@@ -27,15 +26,6 @@ from retarget.support.errors import RetargetError
 
 def found(name: str) -> Any:
     return SimpleNamespace(module=SimpleNamespace(name=name, entry=""), is_declared=True)
-
-
-def test_a_file_of_several_modules_is_refused_with_the_first_names() -> None:
-    assert _one(Path("x.list"), [found("a"), found("a")]) == [found("a"), found("a")]
-    with pytest.raises(argparse.ArgumentError) as caught:
-        _one(Path("x.list"), [found("a"), found("b"), found("c")])
-    assert str(caught.value) == (
-        "x.list holds 3 modules; expected the name of one (a, b, …) and the folder that its suite is in"
-    )
 
 
 @pytest.mark.parametrize(
@@ -54,15 +44,6 @@ def test_a_side_that_failed_says_where_and_why(stage: Stage, failing: int, said:
         for at in range(3)
     )
     assert _verdict(RunOutcome(devices=(), cases=cases, failure=failure), None, found("a")) == said
-
-
-def test_a_target_is_reached_through_configs_that_have_its_compiler_and_its_runtime() -> None:
-    configs = {name: SimpleNamespace(name=name, compilers=name[0], runtimes=name[1]) for name in ("ax", "ay", "bx")}
-    suite: Any = SimpleNamespace(targets=tuple(configs.values()), overrides=())
-    compiled: Any = SimpleNamespace(compiler="a", module=SimpleNamespace(name="m"))
-    runtime: Any = "x"
-    assert _through(suite, compiled, runtime) == (configs["ax"],)
-    assert _through(suite, compiled, None) == (configs["ax"], configs["ay"])
 
 
 @pytest.mark.parametrize(
@@ -198,9 +179,7 @@ def engine_with(**reasons: str) -> Any:
 def test_the_first_target_that_can_run_here_is_taken() -> None:
     targets = [named("a", name) for name in ("gone", "tool", "here", "there")]
     assert _available(engine_with(gone="no device"), targets, "a") is targets[2]
-    with pytest.raises(RetargetError) as caught:
-        _available(engine_with(gone="no device", here="damaged"), targets[:3], "a")
-    assert str(caught.value) == (
+    assert error_of(_available, engine_with(gone="no device", here="damaged"), targets[:3], "a") == (
         "a cannot be compared here: a/gone: no device; a/tool: out of run_under come no outputs to compare; "
         "a/here: damaged"
     )
@@ -211,14 +190,6 @@ def test_the_first_target_that_can_run_here_is_taken() -> None:
 def in_suite(suite: str, *targets: Any, path: str = "m.mlir", entry: str = "") -> Any:
     module = SimpleNamespace(name="m", path=Path(path), entry=entry)
     return SimpleNamespace(suite=SimpleNamespace(name=suite, kind="check"), module=module, targets=targets)
-
-
-def test_the_suites_that_run_a_module_in_both_ways_are_taken() -> None:
-    both = in_suite("s", named("a", "r"), named("b", "r"))
-    also = in_suite("t", named("a", "q"), named("b", "q"))
-    one, none = in_suite("u", named("a", "r")), in_suite("v")
-    assert _choose([none, one, both, also], ["a", "b"]) == [both, also]
-    assert _choose([both, also], ["a/q", "b"]) == [also]
 
 
 @pytest.mark.parametrize(
@@ -255,9 +226,3 @@ def test_what_no_suite_runs_is_said_with_what_there_is(candidates: list[Any], na
     with pytest.raises(argparse.ArgumentError) as caught:
         _choose(candidates, names)
     assert str(caught.value) == message
-
-
-def test_only_run_targets_of_the_module_are_compared() -> None:
-    compiled = compile_target("m")
-    targets = [compiled, run_target(compiled), run_target(compile_target("n"))]
-    assert _run_targets(targets, compiled.module) == (targets[1],)

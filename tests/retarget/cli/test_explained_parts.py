@@ -11,7 +11,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.cli import explain
-from retarget.cli.explain import _Explainer, _is_named, _nothing, _words_of
+from retarget.cli.explain import _Explainer, _nothing, _words_of
 from retarget.extension import CompilerError, TargetPart, UnavailableError
 from retarget.model import (
     CompilerConfig,
@@ -57,24 +57,6 @@ def suite(**known: Any) -> Suite:
 def rule(**known: Any) -> Expectation:
     values = {"match": ("m",), "stages": ("run",), "reason": "r", "origin": origin("e")}
     return Expectation(**values | known)
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("", True),
-        ("ops", True),
-        ("other", False),
-        ("suite.toml::ops", True),
-        ("ops/suite.toml::ops", True),
-        ("/p/ops/suite.toml::ops", True),
-        ("/p/ops/suite.toml::", True),
-        ("more/suite.toml::ops", False),
-        ("suite.toml::other", False),
-    ],
-)
-def test_the_front_of_a_node_id_means_a_suite(text: str, named: bool) -> None:
-    assert _is_named(suite(origin=origin("s")), text) is named
 
 
 @pytest.mark.parametrize(
@@ -134,20 +116,6 @@ def test_the_parts_of_a_run_are_named_with_their_places() -> None:
         ("compile target", "m_c", ""),
         ("override", "match m, n*", f"{ORIGIN.key_path}.module.1"),
         ("timeout", "1.5 s", ""),
-    ]
-
-
-def test_a_compile_has_no_parts_of_a_run_and_one_toolchain_is_named_once() -> None:
-    assert [name for name, _, _ in parts_of(suite(), compile_target())] == [
-        *("module", "suite", "kind", "compiler config", "timeout")
-    ]
-    own = Toolchain(name="own", path=None, origin=origin("t"))
-    compiled = compile_target(compiler=CompilerConfig(name="c", compiler="iree", toolchain=own, origin=ORIGIN))
-    found = parts_of(suite(), run_target(compiled, devices=("0",), toolchain=own))
-    assert [one for one in found if one[0] in {"toolchain", "runtime config", "timeout"}] == [
-        ("runtime config", "r (driver local-sync, 0)", ORIGIN.key_path),
-        ("toolchain", "own (the tools on PATH)", "t"),
-        ("timeout", "the default", ""),
     ]
 
 
@@ -216,15 +184,6 @@ def test_where_devices_decide_all_rules_that_may_be_in_force_are_shown(engine: A
     golden = Golden(match=("m",), when=ON_GPU.when, metric=Metric.LATENCY, most=0.5, reason="r", origin=origin("g"))
     lines = [text for text, _ in made._goldens(suite(goldens=(golden,)), target)]
     assert (lines[0], " ".join(lines[-1].split())) == ("latency at most 500 ms", f"here {gpu}")
-
-
-def test_a_compile_for_no_device_says_so() -> None:
-    rules: Any = SimpleNamespace(possible=(1,), on=lambda *_: SimpleNamespace(all=()))
-    assert explainer(engine=engine_on())._in_force(compile_target(), rules) == (
-        "the device is none: it is compiled for none here",
-        frozenset(),
-    )
-    assert explainer()._in_force(compile_target(), SimpleNamespace(possible=())) == ("", frozenset())  # type: ignore[arg-type]
 
 
 def test_rules_say_their_outcome_cases_and_place() -> None:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from retarget.declare.read import MAX_COMBINATIONS, combinations, fill, placeholders
+from retarget.declare.read import MAX_COMBINATIONS, combinations, fill
 from retarget.support.toml import Problem
-
-
-def test_without_axes_there_is_one_combination() -> None:
-    assert combinations({}, []) == (({},), ())
 
 
 def test_the_last_axis_turns_fastest() -> None:
@@ -21,11 +17,6 @@ def test_an_exclusion_may_leave_axes_open_or_list_all_values() -> None:
     axes = {"a": [1, 2], "b": ["x", "y"]}
     assert combinations(axes, [{"a": 1}])[0] == ({"a": 2, "b": "x"}, {"a": 2, "b": "y"})
     assert combinations(axes, [[1, "x"], [2, "y"]])[0] == ({"a": 1, "b": "y"}, {"a": 2, "b": "x"})
-
-
-def test_two_exclusions_may_overlap() -> None:
-    found, problems = combinations({"a": [1, 2], "b": [1, 2]}, [{"a": 1}, {"b": 1}])
-    assert (found, problems) == (({"a": 2, "b": 2},), ())
 
 
 @pytest.mark.parametrize(
@@ -80,7 +71,3 @@ def test_fill_puts_values_in_place_of_their_axes() -> None:
     assert fill("cc-{opt}-{n}{n}", values) == "cc-O3-22"
     assert fill("canonicalize{top-down=false} {{opt}} {other}", values) == "canonicalize{top-down=false} {opt} {other}"
     assert fill("{opt}", {}) == "{opt}"
-
-
-def test_placeholders_are_the_axes_that_a_text_uses() -> None:
-    assert placeholders("{a} {{b}} {c-d} {e=f}") == {"a", "c-d"}

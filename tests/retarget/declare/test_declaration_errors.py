@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, runtime, suite, table, target
+from declaration_texts import compiler, runtime, suite, target
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from retarget.declare.load import DeclarationLoader, load_all
@@ -348,40 +348,6 @@ def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pyt
     ]
 
 
-def test_an_error_of_a_name_or_a_base_hides_no_other(folder: Path) -> None:
-    text = (
-        "\n\n"
-        + table("compiler_config", name="a_b", tags=["x y"])
-        + table("compiler_config", name="c", extends="d")
-        + 'env = { "" = "x" }\n'
-        + table("compiler_config", name="d", extends="c", tags=["run"])
-        + table("runtime_config", name="r", driver="x", extends="s", host_os="linx")
-        + target("t/", "nope", [])
-    )
-    reserved = "found 'run', which distinguishes compile targets from run targets in -m; expected another word"
-    no_config = "declared in this file or above"
-    found = diagnostics_of(folder, text)
-    assert [diagnostic for diagnostic in found[1:] if "].name: " not in diagnostic] == [
-        "suite.toml:5: compiler_config[0].tags[0]: found 'x y', expected a word for -m: "
-        "letters, digits and any of _ : + - . [ ] / \\",
-        "suite.toml:8: compiler_config[1].extends: found a cycle: c → d → c; expected a chain that ends",
-        "suite.toml:9: compiler_config[1].env.\"\": found '', expected the name of an environment variable, without '='",
-        f"suite.toml:13: compiler_config[2].tags[0]: {reserved}",
-        f"suite.toml:17: runtime_config[0].extends: found 's', expected the name of a runtime_config {no_config}; there is none",
-        "suite.toml:18: runtime_config[0].host_os: found 'linx', expected one of android, ios, linux, macos, windows; "
-        "did you mean 'linux'?",
-        f"suite.toml:21: target_config[0].compiler: found 'nope', expected the name of a compiler_config {no_config}; there is a_b, c, d",
-    ]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read any file")
-def test_a_file_without_permission_is_an_error(folder: Path) -> None:
-    path = folder / "suite.toml"
-    path.write_text(GOOD)
-    path.chmod(0)
-    assert diagnostics(path) == ["suite.toml: cannot be read: Permission denied; expected a TOML file"]
-
-
 def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
     (folder / "matrix.toml").write_text(COMPILER + "timeout = -1\n" + RUNTIME + "typo = 1\n")
     (folder / "a").mkdir()
@@ -394,14 +360,6 @@ def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Pat
         ["a/suite.toml:11", "target_config[0].x"],
         ["matrix.toml:4", "compiler_config[0].timeout"],
         ["matrix.toml:8", "runtime_config[0].typo"],
-    ]
-
-
-def test_errors_in_two_tables_of_a_file_are_reported_together(folder: Path) -> None:
-    found = diagnostics_of(folder, COMPILER + "timeout = -1\n" + RUNTIME + TARGET + SUITE.replace('"all"', '"missing"'))
-    assert [message.split(": ")[1] for message in found] == [
-        "compiler_config[0].timeout",
-        "module_test_suite[0].targets[0]",
     ]
 
 
@@ -426,21 +384,6 @@ def test_suites_of_two_files_have_distinct_names(folder: Path) -> None:
     loader = DeclarationLoader()
     loader.load_suite_file(folder / "a" / "suite.toml")
     loader.load_suite_file(folder / "a" / "suite.toml")  # the same file again is no conflict
-
-
-def test_errors_of_a_matrix_file_are_reported_once_for_all_suites_below(folder: Path) -> None:
-    (folder / "matrix.toml").write_text(CONFIGS + "typo = 1\n")
-    for name in ("a", "b"):
-        (folder / name).mkdir()
-        (folder / name / "foo.mlir").touch()
-        (folder / name / "suite.toml").write_text(SUITE.replace("linalg", name) + "wrong = 1\n")
-    with pytest.raises(DiagnosticsError) as caught:
-        load_all([folder])
-    assert [f"{diagnostic.file.relative_to(folder)}:{diagnostic.line}" for diagnostic in caught.value.diagnostics] == [
-        "a/suite.toml:6",
-        "b/suite.toml:6",
-        "matrix.toml:11",
-    ]
 
 
 def test_two_targets_of_one_name_are_an_error(folder: Path) -> None:
@@ -513,16 +456,6 @@ def test_whatever_stands_in_a_file_is_a_suite_or_an_error(folder: Path, data: di
         diagnostics = error.diagnostics
     assert suites or diagnostics
     assert [diagnostic for diagnostic in diagnostics if diagnostic.key_path and not diagnostic.line] == []
-
-
-def test_unknown_key_does_not_hide_the_other_errors_of_its_table(folder: Path) -> None:
-    suite = SUITE.replace('"all"', '"al"') + 'tag = ["fast"]\n'
-    assert diagnostics_of(folder, CONFIGS + suite) == [
-        "suite.toml:15: module_test_suite[0].targets[0]: found 'al', expected the name of a target_config declared in "
-        "this file or above; did you mean 'all'?",
-        "suite.toml:16: module_test_suite[0].tag: found the unknown key 'tag', expected one of allow_empty, "
-        "compiler_flags, exclude, kind, module, name, only, requires, srcs, tags, targets, timeout, without; did you mean 'tags'?",
-    ]
 
 
 def test_patterns_are_bounded_because_long_ones_take_minutes(folder: Path) -> None:

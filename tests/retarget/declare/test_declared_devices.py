@@ -183,11 +183,3 @@ def test_a_cycle_of_fallbacks_is_an_error_at_the_first_of_its_devices(two_module
         "suite.toml:4: compiler_config[0].devices.a: found a cycle of fallbacks: a → b → c → a; expected a chain that "
         "ends in a device"
     )
-
-
-def test_the_tags_of_a_mixed_config_have_all_its_drivers(two_modules: Path) -> None:
-    text = CC + table("runtime_config", name="rt", devices=["vulkan://0", "local-task://"]) + target("all", "*", ["rt"])
-    (two_modules / "suite.toml").write_text(text + suite("linalg"))
-    (loaded,) = DeclarationLoader(registry=REGISTRY).load_suite_file(two_modules / "suite.toml")
-    run = next(one for one in expand_suite(loaded, REGISTRY) if isinstance(one, RunTarget))
-    assert {"vulkan", "local-task", "local-task://"} <= set(run.tags)

@@ -77,11 +77,3 @@ def test_a_wrong_host_is_reported_with_its_line_and_key(tmp_path: Path, given: d
     (error,) = errors
     place, _, rest = error.partition("host[0].")
     assert (place.split(":")[0], rest.startswith(message)) == ("suite.toml", True), rest
-
-
-def test_an_unknown_host_has_a_suggestion(tmp_path: Path) -> None:
-    _, errors = read(tmp_path, BOARD, runtime("r", host="bord-1"))
-    assert errors == [
-        "suite.toml:11: runtime_config[0].host: found 'bord-1', expected the name of a host declared in this file or "
-        "above; did you mean 'board-1'?"
-    ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.named_configs import redirections
 from retarget.extension.registry import Registry
 from retarget.model import Suite, Toolchain
 from retarget.results.record import TargetRecord
-from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
 from retarget.targets.selection import marks_of
 
@@ -94,10 +94,8 @@ def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(fi
 def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(file: Path) -> None:
     loader = DeclarationLoader(toolchains=redirections(["iree-3=/x"], file.parent))
     loader.load_suite_file(file)
-    with pytest.raises(RetargetError) as caught:
-        loader.check_redirections()
     found = "found 'iree-3', expected the name of a toolchain of these files; did you mean 'iree-2'?"
-    assert str(caught.value) == f"--retarget-toolchain: {found}"
+    assert error_of(loader.check_redirections) == f"--retarget-toolchain: {found}"
 
 
 @pytest.mark.parametrize(
@@ -110,10 +108,8 @@ def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(fil
     ],
 )
 def test_other_forms_are_errors(texts: list[str], found: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        redirections(texts, Path("/"))
     expected = "the name of a [[toolchain]] and where it is in this session"
-    assert str(caught.value) == f"--retarget-toolchain: found {found}: {expected}"
+    assert error_of(redirections, texts, Path("/")) == f"--retarget-toolchain: found {found}: {expected}"
 
 
 @pytest.mark.parametrize(
@@ -141,9 +137,7 @@ def test_other_forms_are_errors(texts: list[str], found: str) -> None:
 )
 def test_an_error_of_a_toolchain_is_reported_with_its_line(file: Path, old: str, new: str, expected: str) -> None:
     file.write_text(TEXT.replace(old, new))
-    with pytest.raises(RetargetError) as caught:
-        DeclarationLoader().load_suite_file(file)
-    assert str(caught.value).splitlines()[0].endswith(expected)
+    assert error_of(DeclarationLoader().load_suite_file, file).splitlines()[0].endswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
 from retarget.expect.matching import GoldenAssignment, RuleSet
-from retarget.expect.verdict import TargetRules
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import ExpressionError, compile_rule, compile_selector, names_devices, rule_terms
+from retarget.targets.selection import ExpressionError, compile_selector, names_devices, rule_terms
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3.6", type="cpu")
 H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="NVIDIA H200", version="580.95", type="gpu")
@@ -65,13 +62,6 @@ def test_a_rule_holds_on_the_devices_that_it_asks_for(
 ) -> None:
     on = [(), (LAVAPIPE,), (H200,), (LAVAPIPE, H200)]
     assert [bool(found([rule(0, when)], *devices)) for devices in on] == [none, lavapipe, h200, both]
-
-
-def test_what_is_wrong_with_a_condition_has_a_column() -> None:
-    with pytest.raises(ExpressionError) as caught:
-        rule_terms("vulkan and on(type='gpuu')")
-    expected = "column 20: found the type 'gpuu', expected gpu or cpu or accelerator; did you mean 'gpu'?"
-    assert caught.value.diagnostic == expected
 
 
 def test_a_selection_cannot_ask_for_devices() -> None:
@@ -140,34 +130,6 @@ def test_globs_that_meet_on_a_device_are_an_error_of_the_target_there() -> None:
         possible.on(RUN, [DeviceTraits(name="ab")])
 
 
-def test_a_compile_target_has_the_device_that_it_is_compiled_for_and_no_other() -> None:
-    rules = [rule(0, "on(driver='llvmpipe')", stages=("compile",)), rule(1, stages=("compile",))]
-    book = RuleSet(rules)
-    assert book.rules_for(COMPILED) == TargetRules(whole=rules[1])
-    assert book.rules_for(HOSTED).on(HOSTED, [LAVAPIPE]).whole == rules[0]
-    assert book.rules_for(HOSTED).on(HOSTED, [H200]).whole == rules[1]
-    assert [one.matched for one in RuleSet(rules[:1]).assign([COMPILED]).effects.values()] == [frozenset()]
-    assert [one.matched for one in RuleSet(rules[:1]).assign([HOSTED]).effects.values()] == [frozenset({0})]
-
-
-def test_a_rule_about_a_device_that_is_not_here_is_not_without_effect() -> None:
-    for when in ("on(driver='nobody has it')", "vulkan and not on(vendor='*')"):
-        (effect,) = RuleSet([rule(0, when)]).assign([RUN]).effects.values()
-        assert (effect.matched, len(effect.words)) == (frozenset({0}), len(rule_terms(when)))
-    (effect,) = RuleSet([rule(0, "opencl and on(vendor='*')")]).assign([RUN]).effects.values()
-    assert (effect.matched, effect.words) == (frozenset(), frozenset({1}))
-
-
-def test_a_skip_for_a_device_is_known_when_the_device_is() -> None:
-    rules = [rule(0, "on(driver='llvmpipe')", stages=(), outcome="skip"), rule(1, stages=("run",))]
-    in_force = RulesInForce.of(RUN, RuleSet(rules).assign([COMPILED, RUN]))
-    assert in_force.asks_devices
-    assert in_force.skipping is None
-    for device, skipped in ((LAVAPIPE, rules[0]), (H200, None)):
-        known = replace(in_force, rules=in_force.rules.on(RUN, [device]), compiled=TargetRules())
-        assert known.skipping == skipped
-
-
 def test_a_rule_of_the_compile_target_is_deferred_where_a_run_target_may_have_it() -> None:
     both = rule(0, "on(driver='llvmpipe')", stages=("compile", "run"))
     run = replace(RUN, compile=HOSTED)
@@ -186,20 +148,3 @@ def test_cases_and_golden_rules_ask_for_devices_as_well() -> None:
     ]
     assigned = GoldenAssignment.assign(goldens, [COMPILED, RUN])
     assert [[one.most for one in assigned.of(RUN, [device])] for device in (LAVAPIPE, H200)] == [[90.0], [9.0]]
-
-
-WORDS = st.sampled_from(["vulkan", "run", "on(driver='llvmpipe')", "on(vendor='NVIDIA')", "on(type='cpu')", "x"])
-WHENS = st.recursive(
-    WORDS,
-    lambda inner: (
-        inner.map(lambda one: f"not ({one})")
-        | st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: "({} {} {})".format(*parts))
-    ),
-    max_leaves=5,
-)
-
-
-@given(WHENS, st.sampled_from([(), (LAVAPIPE,), (H200,), (LAVAPIPE, H200)]))
-def test_what_holds_on_a_device_is_possible_before_it_is_known(when: str, devices: tuple[DeviceTraits, ...]) -> None:
-    selects = compile_rule(when)
-    assert selects(RUN) or not selects(replace(RUN, devices=devices))

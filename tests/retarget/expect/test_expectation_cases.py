@@ -70,20 +70,8 @@ def test_the_rule_that_names_a_case_most_exactly_is_in_force_in_whatever_order()
         assert [found.of(case) for case in ("softmax-1", "softmax-2", "soft", "x")] == [name, longer, glob, wide]
 
 
-def test_of_rules_that_name_a_case_alike_the_one_that_names_the_module_is_in_force() -> None:
-    by_name, by_glob = rule(0, "a"), rule(1, "a", match="*", stages=("run",))
-    assert rules_of(by_glob, by_name).of("a") == by_name
-
-
 def test_a_case_whose_name_looks_like_a_glob_is_named_by_it() -> None:
     assert rules_of(rule(0, "at[0]")).of("at[0]") is not None
-
-
-def test_rules_that_name_a_case_alike_and_disagree_contradict_each_other() -> None:
-    book = RuleSet([rule(0, ("a", "b")), rule(1, "b", stages=("run",)), rule(2, "a")])
-    book.rules_for(RUN)
-    (found,) = book.contradictions
-    assert [one.origin.key_path for one in found.rules] == ["expectation[0]", "expectation[1]"]
 
 
 def test_globs_that_are_equally_specific_for_a_case_and_disagree_are_an_error_of_the_target() -> None:
@@ -121,12 +109,6 @@ def test_a_rule_is_strict_for_the_case_it_names_and_silent_on_others(
     assert judged(rules_of(rule(0, "a")), **failures) == expected
 
 
-def test_every_case_that_a_glob_matches_must_fail() -> None:
-    rules = rules_of(rule(0, "a*"))
-    assert judged(rules, a1=DIFFERS, a2=DIFFERS, b=None) == (Ruling.EXCUSED, "a1 a2")
-    assert judged(rules, a1=DIFFERS, a2=None, b=None) == (Ruling.PASSED, "a2:passed")
-
-
 def test_a_rule_without_case_is_about_the_cases_that_no_other_rule_names() -> None:
     rules = rules_of(rule(0), rule(1, "a", stages=("run",)))
     assert judged(rules, a=REFUSED, b=DIFFERS, c=None) == (Ruling.EXCUSED, "a b")
@@ -162,12 +144,6 @@ def test_a_case_without_results_to_agree_with_is_not_held_against_its_rule() -> 
     lacking = Failure(stage=Stage.LOAD, summary="there are no results", no_verdict=True, lacking="other")
     assert judged(rules_of(rule(0, "a"), rule(1, "b")), a=DIFFERS, b=lacking) == (Ruling.EXCUSED, "a")
     assert judged(rules_of(rule(0, "b")), b=lacking, c=None) == (Ruling.PLAIN, "")
-
-
-def test_a_rule_past_its_date_excuses_no_case() -> None:
-    rules = rules_of(rule(0, "a", until=date(2020, 1, 1)))
-    assert judged(rules, a=DIFFERS, b=None) == (Ruling.EXPIRED, "a:expired")
-    assert judged(rules, a=None, b=None) == (Ruling.PLAIN, "")
 
 
 def test_a_flaky_case_is_tried_again_unless_another_fails() -> None:

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
-from msgspec.structs import replace
 from retarget.cli import main
-from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.load import load_all
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import Ruling, judge
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Expectation, Origin, Suite, Target
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.outcomes import Observation
 from retarget.results.rule_update import served_suites
 from retarget.support.errors import DiagnosticsError
 from retarget.targets.expansion import expand_suite
@@ -89,66 +88,9 @@ def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
 # ---------------------------------------------------------------- declared
 
 
-def test_rules_of_all_files_serve_a_suite_the_outermost_first(write: Write) -> None:
-    write(
-        {
-            "matrix.toml": rule('match = "m"'),
-            "expectations.toml": rule('match = "e"'),
-            "suites/matrix.toml": rule('match = "nm"'),
-            "suites/expectations.toml": rule('match = "ne"'),
-            "suites/suite.toml": rule('match = "s"'),
-        }
-    )
-    (suite,) = load_all([Path()])
-    assert [one.match[0] for one in suite.expectations] == ["m", "e", "nm", "ne", "s"]
-
-
-def test_a_rule_holds_what_its_table_says(write: Write) -> None:
-    text = (
-        'match = ["a", "b*"]; when = "c1 and not task"; stage = ["compile", "crash"]; signature = "no fold"; '
-        'outcome = "flaky"; retries = 2; issue = "x/1"; until = 2031-02-03'
-    )
-    write({"expectations.toml": rule(text)})
-    (suite,) = load_all([Path()])
-    assert suite.expectations == (
-        Expectation(
-            match=("a", "b*"),
-            when="c1 and not task",
-            stages=("compile", "crash"),
-            signature="no fold",
-            outcome="flaky",
-            retries=2,
-            reason="r",
-            issue="x/1",
-            until=date(2031, 2, 3),
-            origin=Origin(file=Path(), key_path=""),
-        ),
-    )
-    assert suite.expectations[0].origin == Origin(file=Path.cwd() / "expectations.toml", key_path="expectation[0]")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            'match = "a"; stage = "runs"',
-            "expectation[0].stage: found 'runs', expected one of compile, load, run, compare, crash, timeout; "
-            "did you mean 'run'?",
-        ),
-        (
-            'match = "a"; outcome = "intermittent"',
-            'expectation[0].until: found no until, expected the last day of outcome = "intermittent", such as '
-            "until = 2031-01-31",
-        ),
-        (
-            'match = "a"; outcome = "intermittent"; retries = 1; until = 2031-01-31',
-            'expectation[0].retries: found retries with outcome "intermittent", expected it with outcome = "flaky" '
-            "only",
-        ),
-        (
-            'match = "a"; when = "c1 and"',
-            "expectation[0].when: found 'c1 and': column 7: found the end of line, expected a word, 'not' or '('",
-        ),
         (
             'match = "a"; until = "2031-01-01"',
             "expectation[0].until: found the string '2031-01-01', expected a date without quotes, such as 2031-01-31",
@@ -166,16 +108,6 @@ def test_a_rule_holds_what_its_table_says(write: Write) -> None:
             'match = "a"; sginature = "x"',
             "expectation[0].sginature: found the unknown key 'sginature', expected one of case, issue, match, "
             "outcome, reason, retries, signature, stage, until, when; did you mean 'signature'?",
-        ),
-        (
-            'match = "a"; outcome = "skip"; stage = "run"',
-            'expectation[0].stage: found stage with outcome "skip", expected none: when = "run" skips run targets '
-            "alone",
-        ),
-        (
-            'match = "a"; stage = "timeout"; signature = "x"',
-            'expectation[0].signature: found signature with stage "timeout", expected none: what runs out of time '
-            "gives no diagnostic",
         ),
         ("match = []", "expectation[0].match: found an empty array, expected"),
     ],
@@ -217,22 +149,6 @@ def named(name: str, text: str) -> str:
     return rule(text).replace('reason = "r"', f'reason = "{name}"')
 
 
-def test_a_rule_is_in_force_where_its_stages_can_be(write: Write, registry: Registry) -> None:
-    files = {
-        "expectations.toml": named("compile", 'match = "add"; when = "c1"; stage = "compile"')
-        + named("compare", 'match = "add"; when = "c1"; stage = "compare"')
-        + named("crash", 'match = "sub"; when = "c2"; stage = "crash"')
-    }
-    assert in_force(files, write, registry) == {
-        "add_c1": "compile",
-        "add_c1_sync": "compare",
-        "add_c1_task": "compare",
-        "sub_c2": "crash",
-        "sub_c2_sync": "crash",
-        "sub_c2_task": "crash",
-    }
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -259,37 +175,6 @@ def test_of_equal_rules_the_nearer_is_in_force(write: Write, registry: Registry)
     }
     files["suites/expectations.toml"] = named("near", 'match = "add"; when = "fast"')
     assert set(in_force(files, write, registry).values()) == {"near"}
-
-
-def test_equal_rules_that_agree_are_fine(write: Write, registry: Registry) -> None:
-    files = named("first", 'match = "add"; when = "c1"') + named("second", 'match = "add"; when = "sync"')
-    assert in_force({"expectations.toml": files}, write, registry)["add_c1_sync"] == "first"
-
-
-def test_a_compile_target_is_deferred_where_its_rule_is_also_in_force_for_a_run_target(
-    write: Write, registry: Registry
-) -> None:
-    text = rule('match = "add"; stage = ["compile", "compare"]; when = "c1"') + rule('match = "sub"; stage = "compile"')
-    write({"expectations.toml": text})
-    _, _, assignment = assigned(registry)
-    assert {name for name, _ in assignment.deferred} == {"add_c1"}
-    assert {"add_c1", "sub_c1", "sub_c2"} <= assignment.rules.keys()
-
-
-def test_thousands_of_rules_find_their_targets(write: Write, registry: Registry) -> None:
-    write({})
-    (suite,) = load_all([Path()])
-    origin = Origin(file=Path("expectations.toml"), key_path="expectation[0]")
-    names = [f"test_{number}" for number in range(5_000)]
-    modules = tuple(replace(suite.modules[0], name=name) for name in names)
-    targets = expand_suite(replace(suite, modules=modules), registry)
-    rules = [
-        Expectation(match=tuple(names[at : at + 2]), when="c1 and not task", stages=("run",), reason="r", origin=origin)
-        for at in range(0, len(names), 2)
-    ]
-    assignment = RuleSet(rules).assign(targets)
-    assert len(targets) == 30_000
-    assert list(assignment.rules) == [f"{name}_c1_sync" for name in names]
 
 
 # ---------------------------------------------------------------- what it makes of an outcome
@@ -325,20 +210,8 @@ def expectation(**values: object) -> Expectation:
             Ruling.OTHERWISE,
             "expected to crash or time out, but failed at compile",
         ),
-        (
-            expectation(stages=("crash",), signature="SIGSEGV"),
-            CRASHED,
-            Ruling.OTHERWISE,
-            "expected to crash in another way",
-        ),
         (expectation(outcome="flaky", retries=1), REFUSED, Ruling.AGAIN, ""),
         (expectation(outcome="flaky", retries=1), None, Ruling.PLAIN, ""),
-        (
-            expectation(outcome="flaky", retries=1),
-            CRASHED,
-            Ruling.OTHERWISE,
-            "expected to fail at compile, but crashed: SIGFPE",
-        ),
         (expectation(outcome="intermittent", until=DAY), REFUSED, Ruling.CHANCE, ""),
         (expectation(outcome="intermittent", until=DAY), None, Ruling.CHANCE, ""),
         (
@@ -346,18 +219,6 @@ def expectation(**values: object) -> Expectation:
             CRASHED,
             Ruling.OTHERWISE,
             "expected to pass or fail at compile, but crashed: SIGFPE",
-        ),
-        (
-            expectation(outcome="intermittent", signature="other", until=DAY),
-            REFUSED,
-            Ruling.OTHERWISE,
-            "expected to pass or fail at compile in another way",
-        ),
-        (
-            expectation(outcome="intermittent", until=date(2030, 6, 14)),
-            REFUSED,
-            Ruling.EXPIRED,
-            "its expectation expired on 2030-06-14",
         ),
         (expectation(outcome="intermittent", until=date(2030, 6, 14)), None, Ruling.PLAIN, ""),
         (expectation(until=DAY), REFUSED, Ruling.EXCUSED, ""),
@@ -372,18 +233,6 @@ def test_a_rule_makes_of_an_outcome(
     verdict = judge(one, observation)
     assert verdict.ruling is ruling
     assert verdict.headline == headline
-
-
-def test_a_verdict_shows_rule_reason_expected_and_found() -> None:
-    one = expectation(signature="no fold", issue="x/1")
-    verdict = judge(one, REFUSED)
-    assert verdict.lines("e.toml:3") == (
-        ("expectation", "e.toml:3"),
-        ("reason", "r"),
-        ("issue", "x/1"),
-        ("expected", "compile: no fold"),
-        ("found", "compile: failed to legalize operation 'x.y'"),
-    )
 
 
 def test_a_verdict_on_an_intermittent_target_sends_nobody_to_the_updater() -> None:
@@ -428,25 +277,6 @@ def test_a_rule_is_held_against_every_way_in_which_cases_failed(
 ) -> None:
     verdict = judge(one, dataclasses.replace(WRONG, also=(LOST,)))
     assert (verdict.ruling, verdict.headline) == (ruling, headline)
-
-
-def test_all_cases_are_observed_each_way_once_and_named_where_there_are_several() -> None:
-    wrong = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ")
-    more = Failure(stage=Stage.COMPARE, summary="2 of 2 elements differ")
-    lost = Failure(stage=Stage.LOAD, summary="x")
-
-    def cases(**failures: Failure | None) -> list[CaseOutcome]:
-        return [CaseOutcome(name=name, seconds=0.0, failure=why) for name, why in failures.items()]
-
-    alike = wrong.observed_in(cases(a=None, b=wrong, c=more))
-    assert (alike, alike.case, alike.distinct_failures) == (wrong.observation, "", (alike,))
-    several = wrong.observed_in(cases(a=None, b=wrong, c=lost, d=more, e=lost))
-    assert [(way.stage, way.case) for way in several.distinct_failures] == [("compare", "b"), ("load", "c")]
-    silent = Failure(stage=Stage.LOAD, summary="nothing to agree with", no_verdict=True)
-    assert wrong.observed_in(cases(a=wrong, b=silent)) == wrong.observation
-    crashed = Failure(stage=Stage.RUN, summary="device worker crashed", signal="SIGFPE")
-    assert [way.case for way in crashed.observed_in(cases(a=wrong)).distinct_failures] == ["", "a"]
-    assert crashed.observed_in(()) == crashed.observation
 
 
 # ---------------------------------------------------------------- without effect
@@ -531,21 +361,6 @@ def explained(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return lines[lines.index("expectation") :]
 
 
-def test_explain_shows_the_rule_in_force_and_that_of_the_compile_target(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = rule('match = "add"; stage = "compile"; signature = "no fold"; issue = "x/1"; until = 2020-01-31')
-    write({"expectations.toml": text + rule('match = "add"; outcome = "flaky"; retries = 2')})
-    assert explained(capsys)[:6] == [
-        "expectation",
-        "  its compile target: xfail, expected to fail at compile         expectations.toml:1",
-        "    signature no fold",
-        "    reason    r (x/1)",
-        "    until     2020-01-31 (expired: it excuses nothing any more)",
-        "  flaky, up to 2 retries, expected to fail at run                expectations.toml:8",
-    ]
-
-
 def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
     text = " ".join(" ".join(explained(capsys)[1:5]).split())
@@ -571,11 +386,3 @@ def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, 
     assert len(usage.diagnostics(files, whole=True)) == 2
     usage.use([suite.expectations[1]])
     assert [diagnostic.key_path for diagnostic in usage.diagnostics(files, whole=False)] == ["expectation[1].until"]
-
-
-def test_a_project_without_expectations_reads_no_file_of_them(write: Write) -> None:
-    write({})
-    loader = DeclarationLoader()
-    loader.load_suite_file(Path("suites/suite.toml"))
-    assert loader.expectations == []
-    assert [path.name for path in loader.matrix_files] == ["matrix.toml"]

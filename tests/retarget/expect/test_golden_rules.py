@@ -68,31 +68,6 @@ def test_rules_become_data(write: Write) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            'match = "add"; metric = "latencies"; max = "1 ms"',
-            "expectations.toml:4: golden[0].metric: found 'latencies', expected one of latency, device-time, "
-            "first-call, compile-time, artifact-size, dispatches, transient-memory; did you mean 'latency'?",
-        ),
-        (
-            'match = "add"; metric = "latency"; max = 3',
-            "expectations.toml:5: golden[0].max: found 3 for latency, expected a time with its unit, such as "
-            "'12.5 ms' (ns, us, ms, s)",
-        ),
-        (
-            'match = "add"; metric = "latency"; within = "a lot"',
-            "expectations.toml:5: golden[0].within: found 'a lot', expected a percentage above 0 and at most 1000 %, "
-            "such as '10 %'",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_rule_is_named(write: Write, text: str, message: str) -> None:
-    write(golden(text))
-    assert errors() == [message]
-
-
 def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None:
     write(
         golden('match = "*"; metric = "latency"; max = "1 s"')
@@ -143,15 +118,3 @@ def test_check_names_rules_that_have_no_effect_or_contradict(
     write(text)
     assert main(["check", "."]) == 1
     assert capsys.readouterr().err.splitlines() == [message]
-
-
-def test_explain_shows_the_rules_in_force(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    write(golden('match = "add"; metric = "latency"; max = "1.5 ms"; issue = "#7"'))
-    assert main(["explain", "add_vmvx_sync"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("golden"))
-    assert [line.split() for line in lines[at : at + 3]] == [
-        ["golden"],
-        ["latency", "at", "most", "1.5", "ms", "expectations.toml:1"],
-        ["reason", "r", "(#7)"],
-    ]

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults
-from retarget.results.measurements import Measurement, baseline_of, totals
+from retarget.results.measurements import baseline_of, totals
 from retarget.results.record import CaseRecord, CompileRecord, Outcome, TimesRecord
 from sample_results import compiled, passed, session
 
@@ -18,17 +18,6 @@ LATENCY = ("t", Metric.LATENCY, "f")
 def timed(number: int, *, host: str = "h", outcome: Outcome = Outcome.PASSED) -> SessionResults:
     case = replace(CASE, times=replace(TIMES, median=float(number)))
     return session(f"s{number}", passed("t", cases=(case,), outcome=outcome), day=number, host=host)
-
-
-def test_a_timed_case_has_its_times_in_three_ways() -> None:
-    found = {
-        one.metric: (one.case, one.value, one.samples, one.calls) for one in Measurement.of(passed("t", cases=(CASE,)))
-    }
-    assert found == {
-        Metric.LATENCY: ("f", 2.0, (1.0, 2.0, 3.0), 3),
-        Metric.DEVICE_TIME: ("f", 0.5, (0.5, 0.25, 0.75), 3),
-        Metric.FIRST_CALL: ("f", 4.0, (), 0),
-    }
 
 
 @pytest.mark.parametrize(
@@ -44,12 +33,6 @@ def test_a_timed_case_has_its_times_in_three_ways() -> None:
 def test_a_compile_in_a_benchmark_has_its_time_and_sizes(known: dict[str, object], metrics: dict[str, float]) -> None:
     record = replace(compiled("t"), compile=CompileRecord(**{"key": "k", "artifact": "a", **known}))  # type: ignore[arg-type]
     assert totals(record) == metrics
-
-
-def test_the_cases_of_a_target_are_added_up_unless_some_are_missing() -> None:
-    record = passed("t", cases=(CASE, replace(CASE, name="g")))
-    assert totals(record) == {"latency": 4.0, "device-time": 1.0, "first-call": 8.0}
-    assert totals(replace(record, unselected_cases=("h",))) == {}
 
 
 def test_the_last_benchmarks_of_each_machine_count_oldest_first() -> None:

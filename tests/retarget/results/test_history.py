@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
-import threading
 from pathlib import Path
 
 import fsspec
 import pytest
+from data_errors import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from retarget.results.history import (
     timelines,
     unpack,
 )
-from retarget.results.overview import Change, State, change_of
+from retarget.results.overview import Change, State
 from retarget.results.record import (
     CaseRecord,
     DeviceRecord,
@@ -89,26 +88,6 @@ def test_what_a_session_with_a_fault_lacks_is_not_gone(status: int, selected: in
     assert changes_between(unpack((run.name, run.name, content) for run, content in packed), 0, 1) == {}
 
 
-def test_adding_a_run_twice_in_any_order_changes_nothing(tmp_path: Path) -> None:
-    legs = [session("a", passed("t1")), session("b", passed("t2"))]
-    first, _ = add_run(legs, str(tmp_path))
-    (file,) = tmp_path.iterdir()
-    before = file.read_bytes(), file.stat().st_mtime_ns
-
-    assert add_run(legs[::-1], str(tmp_path)) == (first, False)
-    assert (file.read_bytes(), file.stat().st_mtime_ns) == before
-    assert [*tmp_path.iterdir()] == [file]
-
-
-def test_a_run_that_was_added_with_fewer_of_its_legs_counts_once(tmp_path: Path) -> None:
-    legs = [session("a", passed("t1"), passed("lost")), session("b", passed("t2"))]
-    add_run(legs[:1], str(tmp_path))
-    whole, _ = add_run(legs, str(tmp_path))
-
-    assert History.read(str(tmp_path)).runs == (whole,)
-    assert History.read(str(tmp_path)).ids == ("lost", "t1", "t2")
-
-
 @pytest.mark.parametrize("name", [*"abcdefgh"])
 def test_a_run_of_which_a_leg_ran_again_comes_after_it(name: str) -> None:
     leg = session("first", passed("t1"))
@@ -123,25 +102,6 @@ def test_a_session_that_went_on_after_it_was_added_counts_once() -> None:
     for order in (early, late), (late, early):
         found = unpack([(run.name, "", content) for run, content in order])
         assert [run.name for run in found.runs] == [late[0].name]
-
-
-def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    runs = [[session(f"s{number % 8}", passed("t"), day=number % 8)] for number in range(32)]
-    threads = [threading.Thread(target=add_run, args=(run, str(tmp_path))) for run in runs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert [run.sessions for run in History.read(str(tmp_path)).runs] == [(f"s{number}",) for number in range(8)]
-    assert all(path.name.endswith(HISTORY_SUFFIX) for path in tmp_path.iterdir())
-
-
-def test_the_last_runs_are_read_alone(tmp_path: Path) -> None:
-    for day in range(4):
-        add_run([session(f"s{day}", passed("t"), day=day)], str(tmp_path))
-    assert [run.sessions for run in History.read(str(tmp_path), last=2).runs] == [("s2",), ("s3",)]
-    assert [run.sessions for run in History.read(str(tmp_path), last=1).runs] == [("s3",)]
 
 
 @pytest.mark.parametrize("others", [*"abcdefgh"])
@@ -166,15 +126,6 @@ def test_a_history_may_be_on_any_file_system_that_fsspec_knows() -> None:
     assert History.read(f"{place}/").damaged[0].startswith(f"{place}/0{HISTORY_SUFFIX}: found a damaged file")
 
 
-def test_a_url_that_cannot_be_opened_is_named() -> None:
-    with pytest.raises(RetargetError) as caught:
-        History.read("gopher9://x")
-    assert str(caught.value) == (
-        "cannot open the history gopher9://x: Protocol not known: gopher9; "
-        "expected a folder, or a URL that fsspec can open"
-    )
-
-
 def test_without_fsspec_a_url_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(RetargetError, match=r"^the history s3://b/h needs the package fsspec; install it with `pip "):
@@ -183,10 +134,9 @@ def test_without_fsspec_a_url_says_how_to_install_it(monkeypatch: pytest.MonkeyP
 
 def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RetargetError) as caught:
-        add_run([session("a", passed("t"))], f"{tmp_path}/file")
     where = f"cannot write the history {tmp_path}/file"
-    assert str(caught.value) == f"{where}: Not a directory; give a folder that you may write with --to"
+    expected = f"{where}: Not a directory; give a folder that you may write with --to"
+    assert error_of(add_run, [session("a", passed("t"))], f"{tmp_path}/file") == expected
 
 
 @pytest.mark.parametrize(
@@ -198,17 +148,7 @@ def test_a_history_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_that_is_none_is_named(place: str, message: str) -> None:
-    with pytest.raises(RetargetError) as caught:
-        History.read(place)
-    assert str(caught.value).startswith(message)
-
-
-def test_a_folder_without_a_history_is_named(tmp_path: Path) -> None:
-    (tmp_path / "other.json").touch()
-    with pytest.raises(RetargetError) as caught:
-        History.read(str(tmp_path))
-    next_step = f"`retarget history add RESULTS --to {tmp_path}` writes one"
-    assert str(caught.value) == f"{tmp_path}: found no history, expected files '*{HISTORY_SUFFIX}'; {next_step}"
+    assert error_of(History.read, place).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -289,26 +229,6 @@ def test_a_state_has_stage_and_signature_of_a_failure_and_the_reason_of_a_skip()
     assert State.of(passed("t", outcome=Outcome.FLAKY, reason="passed at attempt 2")) == FLAKY
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "change"),
-    [
-        (PASSED, FAILED, Change.BROKEN),
-        (SKIPPED, FAILED, Change.BROKEN),
-        (FAILED, PASSED, Change.MENDED),
-        (PASSED, SKIPPED, Change.STOPPED),
-        (FAILED, SKIPPED, Change.STOPPED),
-        (FAILED, State(Outcome.FAILED, "load", "x"), Change.OTHER),
-        (SKIPPED, PASSED, Change.OTHER),
-        (None, FAILED, Change.NEW),
-        (FAILED, None, Change.GONE),
-        (FAILED, FAILED, None),
-        (None, None, None),
-    ],
-)
-def test_what_a_change_is_called(before: State | None, after: State | None, change: Change | None) -> None:
-    assert change_of(before, after) is change
-
-
 # Durations
 
 
@@ -329,12 +249,6 @@ def test_a_result_of_an_earlier_run_has_no_duration() -> None:
     assert unpack([(packed.name, "", content)]).durations() == {}
 
 
-def test_a_target_that_never_ran_has_no_duration() -> None:
-    packed, content = pack([session("a", passed("t", 0.0, outcome=Outcome.SKIPPED))])
-    assert unpack([(packed.name, "", content)]).durations() == {}
-    assert History().durations() == {}
-
-
 # Timelines
 
 
@@ -343,14 +257,6 @@ def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
     assert found is not None
     assert found.since == 4
     assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
-
-
-def test_regressions_open_and_close_and_a_skip_closes_none() -> None:
-    other = State(Outcome.FAILED, "load", "x")
-    found = one(FAILED, PASSED, other, SKIPPED, FAILED, PASSED, FAILED).timeline("t")
-    assert found is not None
-    assert found.regressions == (Regression(opened=0, closed=1), Regression(opened=2, closed=5), Regression(opened=6))
-    assert found.is_open
 
 
 def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
@@ -368,18 +274,6 @@ def test_timelines_of_all_targets_are_those_of_each() -> None:
     assert [*timelines(found)] == [found.timeline("a"), found.timeline("b")]
     assert found.timeline("c") is None
     assert [*timelines(History())] == []
-
-
-@given(st.lists(st.sampled_from([PASSED, FAILED, FLAKY, SKIPPED, State(Outcome.FAILED, "load", "x")]), min_size=1))
-def test_a_timeline_follows_the_changes_from_run_to_run(states: list[State | None]) -> None:
-    found = one(*states)
-    line = found.timeline("t")
-    assert line is not None
-    by_run = {run: changes_between(found, run - 1, run).get("t") for run in range(1, len(states))}
-    assert line.since == max((run for run, how in by_run.items() if how), default=0)
-    closed = [number for one in line.regressions for number in (one.opened, one.closed) if number is not None]
-    assert closed == sorted(set(closed))
-    assert line.is_open == (next((state.is_bad for state in states[::-1] if state != SKIPPED), False) is True)
 
 
 def on(record: TargetRecord, device: str) -> TargetRecord:
@@ -446,16 +340,6 @@ def test_a_file_without_devices_is_read() -> None:
     file = json.loads(gzip.decompress(content))
     file["of"] = [state[:3] for state in file["of"]]
     assert unpack([(run.name, "", gzip.compress(json.dumps(file).encode()))]).at(0) == {"t": FAILED}
-
-
-def test_changes_are_against_the_last_run_or_a_chosen_one() -> None:
-    found = history_of(
-        {"a": PASSED, "b": FAILED, "c": PASSED, "d": PASSED},
-        {"a": FAILED, "b": FAILED, "c": PASSED, "d": FLAKY},
-        {"a": FAILED, "b": PASSED, "d": PASSED, "e": PASSED},
-    )
-    assert changes_between(found, -2) == {"b": Change.MENDED, "c": Change.GONE, "e": Change.NEW}
-    assert changes_between(found, 0, 1) == {"a": Change.BROKEN}
 
 
 def test_a_killed_run_says_nothing_of_the_targets_it_lacks() -> None:

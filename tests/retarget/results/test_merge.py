@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model.outcomes import Observation
@@ -88,17 +89,6 @@ def test_merging_is_idempotent_commutative_and_associative(
 # Files
 
 
-def test_a_folder_gets_one_file_with_all_sessions(tmp_path: Path, write: Write) -> None:
-    a = write("a", session("s2", failed("t2"), passed("t1"), day=1, leg="gpu"))
-    b = write("b", session("s1", passed("t0")))
-    merged = merge_into([a, b], tmp_path / "all")
-    assert (merged.path, merged.changed) == (tmp_path / "all" / "merged.jsonl", True)
-    assert [path.name for path in (tmp_path / "all").iterdir()] == ["merged.jsonl"]
-    assert [one.start.session for one in read_results([merged.path])] == ["s1", "s2"]
-    assert [record.nodeid for record in read_results([merged.path])[1].records] == ["t1", "t2"]
-    assert b"".join(lines(merged.path)[:3]) == b.read_bytes()
-
-
 def test_the_same_leg_twice_changes_no_byte(tmp_path: Path, write: Write) -> None:
     leg = write("leg", session("s1", passed("t")))
     copy = write("copy", session("s1", passed("t")))
@@ -107,13 +97,6 @@ def test_the_same_leg_twice_changes_no_byte(tmp_path: Path, write: Write) -> Non
     before = out.stat().st_mtime_ns
     assert not merge_into([leg, copy], out).changed
     assert (out.read_bytes(), out.stat().st_mtime_ns) == (leg.read_bytes(), before)
-
-
-def test_what_the_file_has_already_stays_in_it(tmp_path: Path, write: Write) -> None:
-    out = tmp_path / "all.jsonl"
-    merge_into([write("a", session("s1", passed("t1")))], out)
-    merged = merge_into([write("b", session("s2", passed("t2"), day=1))], out)
-    assert [one.start.session for one in merged.sessions] == ["s1", "s2"]
 
 
 def test_many_writers_at_once_lose_nothing(tmp_path: Path, write: Write) -> None:
@@ -140,13 +123,6 @@ def test_a_killed_session_stays_incomplete_until_its_rest_is_there(tmp_path: Pat
     assert (tmp_path / "all.jsonl").read_bytes() == path.read_bytes()
 
 
-def test_of_two_records_of_one_attempt_the_failure_is_last(write: Write) -> None:
-    torn = failed("t", outcome=Outcome.ERROR, ended=5.0)
-    for records in ([torn, passed("t", ended=5.0)], [passed("t", ended=5.0), torn]):
-        (found,) = read_results([write("leg", session("s1", *records))])
-        assert found.records[-1].outcome is Outcome.ERROR
-
-
 def test_attributions_are_kept(tmp_path: Path, write: Write) -> None:
     one = session("s1", failed("t"))
     said = Attribution(session="s1", nodeid="t", sentence="fails everywhere", section="…")
@@ -157,17 +133,14 @@ def test_attributions_are_kept(tmp_path: Path, write: Write) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, write: Write) -> None:
     (tmp_path / "taken").touch()
-    with pytest.raises(RetargetError) as caught:
-        merge_into([write("a", session("s1", passed("t")))], tmp_path / "taken" / "all.jsonl")
-    assert str(caught.value) == f"cannot write results to {tmp_path / 'taken' / 'all.jsonl'}: File exists"
+    expected = f"cannot write results to {tmp_path / 'taken' / 'all.jsonl'}: File exists"
+    assert error_of(merge_into, [write("a", session("s1", passed("t")))], tmp_path / "taken" / "all.jsonl") == expected
 
 
 def test_a_changed_copy_of_a_session_is_refused(tmp_path: Path, write: Write) -> None:
     path = write("leg", session("s1", passed("t"), leg="cpu"))
     copy = write("copy", session("s1", passed("t"), leg="gpu"))
-    with pytest.raises(RetargetError) as caught:
-        merge_into([path, copy], tmp_path / "all.jsonl")
-    assert str(caught.value) == (
+    assert error_of(merge_into, [path, copy], tmp_path / "all.jsonl") == (
         f"{path} and {copy}: found two of the first line of the session 's1', which differ; "
         "expected one: leave the copy out that was changed"
     )
@@ -186,9 +159,7 @@ def claim(sessions: Sequence[SessionResults]) -> str:
 def test_two_sessions_that_say_different_things_of_a_target_are_refused(tmp_path: Path, write: Write) -> None:
     a = write("a", session("s1", passed("t"), leg="cpu"))
     b = write("b", session("s2", failed("t"), passed("u"), leg="gpu", day=1))
-    with pytest.raises(RetargetError) as caught:
-        merge_into([a, b], tmp_path / "all.jsonl")
-    assert str(caught.value) == (
+    assert error_of(merge_into, [a, b], tmp_path / "all.jsonl") == (
         "found 1 target of which sessions say different things, expected one result of each:\n"
         "  t: passed and failed at compare: values differ\n"
         f"    session s1 of the leg cpu in {a}\n"
@@ -229,20 +200,5 @@ def target(**known: object) -> TargetRecord:
     return passed("t", **known)
 
 
-def test_sessions_that_agree_both_stay() -> None:
-    both = [session("s1", passed("t", 1.0)), session("s2", passed("t", 2.0), day=1)]
-    check_agreement(both)
-    assert file_of(both).count(b'"nodeid":"t"') == 2
-
-
 def test_an_attempt_that_is_not_the_last_disagrees_with_nobody() -> None:
     check_agreement([session("s1", failed("t"), passed("t", attempt=2)), session("s2", passed("t"), day=1)])
-
-
-def test_of_many_targets_ten_are_shown() -> None:
-    one = session("s1", *(passed(f"t{n:02}") for n in range(12)))
-    two = session("s2", *(failed(f"t{n:02}") for n in range(12)), day=1)
-    message = claim([one, two]).splitlines()
-    assert message[0] == "found 12 targets of which sessions say different things, expected one result of each:"
-    assert message[-2] == "  … and 2 more"
-    assert len(message) == 1 + 10 * 3 + 2

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 from msgspec.structs import replace
 from retarget.model.outcomes import Observation
-from retarget.results.overview import (
-    Change,
-    Difference,
-    FailureGroup,
-    State,
-    by_config,
-    by_outcome,
-    change_of,
-    differences,
-)
+from retarget.results.overview import Change, FailureGroup, State, by_config, by_outcome, change_of
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
 
@@ -81,11 +70,6 @@ def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetReco
     assert str(State.of(record)) == text
 
 
-def test_chance_is_no_difference_to_a_look_back() -> None:
-    assert State(Outcome.FLAKY, "run", "x").settled == PASSED
-    assert FAILED.settled == FAILED
-
-
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [
@@ -104,11 +88,3 @@ def test_chance_is_no_difference_to_a_look_back() -> None:
 )
 def test_what_changed(before: State | None, after: State | None, change: Change | None) -> None:
     assert change_of(before, after) is change
-
-
-def test_only_what_differs_is_a_difference() -> None:
-    states = [(f"{a}{b}", one, two) for (a, one), (b, two) in product(enumerate([PASSED, FAILED]), repeat=2)]
-    assert list(differences(states)) == [
-        Difference("01", Change.BROKEN, PASSED, FAILED),
-        Difference("10", Change.MENDED, FAILED, PASSED),
-    ]

@@ -107,12 +107,6 @@ def test_a_good_outcome_has_one_of_each_case_on_disk_too(
     assert json.decode(older, type=TargetRecord).outcome is not Outcome.PASSED or is_whole
 
 
-def test_what_a_rule_skips_or_a_failure_cuts_off_is_accounted_for() -> None:
-    skipped = replace(PARTIAL, outcome=Outcome.PASSED, cases=(RAN, replace(LEFT, excused=True)))
-    crashed = replace(PARTIAL, outcome=Outcome.XFAILED, result=Result.FAILED)
-    assert (skipped.outcome, crashed.outcome) == (Outcome.PASSED, Outcome.XFAILED)
-
-
 def test_results_that_do_not_say_why_a_case_did_not_run_are_what_they_said(tmp_path: Path) -> None:
     """Such as those of a rule that skips a case, as they were written before the field `excused`."""
     skipped = replace(WHOLE, cases=(RAN, replace(LEFT, excused=None, reason="hangs (#7)")))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from msgspec import to_builtins
+from data_errors import error_of
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.model.outcomes import DeviceInfo
@@ -27,9 +26,8 @@ from retarget.results.files import (
     result_files,
     results_of,
 )
-from retarget.results.history import HistoryRun
 from retarget.results.plan import Leg, Plan, digest_of_ids
-from retarget.results.record import CompileRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
+from retarget.results.record import DeviceRecord, GoldenRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -53,18 +51,6 @@ def written(folder: Path, *, status: int | None = 0) -> Path:
     return writer.path
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    path = written(tmp_path / "new")
-    (session,) = read_results([tmp_path])
-    when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(session.start.started))
-    assert path.name == f"build-0-x-{when}-{session.start.session[:8]}.jsonl"
-    assert [(one.attempt, one.outcome) for one in session.records] == [(1, Outcome.FAILED), (2, Outcome.FLAKY)]
-    assert session.latest["s.toml::s::a"].attempt == 2
-    assert [one.sentence for one in session.attributions] == ["It."]
-    assert session.is_complete
-    assert session.files == (path,)
-
-
 @pytest.mark.parametrize("order", [(Outcome.PASSED, Outcome.ERROR), (Outcome.ERROR, Outcome.PASSED)])
 def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Path, order: tuple[Outcome, ...]) -> None:
     session = start()
@@ -85,15 +71,6 @@ def test_a_file_that_was_cut_anywhere_is_incomplete(tmp_path: Path, lost: int) -
     assert not session.is_complete
 
 
-def test_a_session_without_all_of_its_records_is_incomplete(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([lines[0], *lines[2:]]))
-    (session,) = read_results([path])
-    assert session.end is not None
-    assert not session.is_complete
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -109,9 +86,7 @@ def test_a_damaged_file_is_refused_with_its_line(
 ) -> None:
     path = written(tmp_path)
     path.write_text("\n".join([*change(path.read_text().splitlines()), ""]))
-    with pytest.raises(RetargetError) as caught:
-        read_results([path])
-    assert str(caught.value).startswith(f"{path}{message}")
+    assert error_of(read_results, [path]).startswith(f"{path}{message}")
 
 
 def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,13 +204,6 @@ def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> No
     (tmp_path / "r.jsonl").write_text(text)
     with pytest.raises(RetargetError, match="found no whole line, expected results; its session was killed at once"):
         read_results([tmp_path / "r.jsonl"])
-
-
-def test_nothing_is_known_of_the_duration_of_a_leg_that_does_not_say_it(tmp_path: Path) -> None:
-    leg = Leg(name="l", kind="build", runner="linux", ids=(), digest=digest_of_ids(()))
-    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(), legs=(leg,)).text)
-    (found,) = Plan.read(tmp_path / "plan.json").legs
-    assert found.seconds == 0
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,15 +415,6 @@ def test_a_session_in_a_folder_of_the_project_runs_what_is_there(before: str, la
     assert (failed in faulty_sessions([failed, session("b", passed("t"), day=1, cwd=later)])) is stands
 
 
-def test_what_a_file_leaves_out_is_what_its_readers_take_for_it() -> None:
-    record = CompileRecord(key="k")
-    assert to_builtins(record) == {"key": "k"}
-    assert (record.worker, record.started, record.size, record.dispatches) == (0, 0.0, 0, None)
-    run = HistoryRun(started=1.0, ended=2.0, sessions=())
-    assert to_builtins(run) == {"started": 1.0, "ended": 2.0, "sessions": ()}
-    assert (run.name, run.plans, run.legs, run.revisions, run.complete, run.targets) == ("", (), (), (), True, 0)
-
-
 def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> None:
     for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
         (cwd / name).parent.mkdir(exist_ok=True)
@@ -476,7 +435,5 @@ def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> 
         ("none", "none: found no such file or folder, expected results of `pytest --retarget-results`"),
     ):
         for read in (result_files, read_results):
-            with pytest.raises(RetargetError) as caught:
-                read([cwd / name])
-            assert str(caught.value) == message
+            assert error_of(read, [cwd / name]) == message
             assert list(read([cwd / name], if_any=True)) == []

@@ -6,25 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.expect.update.plan import Kept
-from retarget.model.outcomes import Observation
-from retarget.results.record import CaseRecord, Outcome, Result
-from retarget.results.rule_update import RuleUpdate, _kept_text
-from sample_results import failed
-
-
-def test_cases_that_did_not_run_or_gave_no_verdict_were_not_seen() -> None:
-    update = RuleUpdate()
-    bad = {"outcome": Outcome.FAILED, "stage": "compare", "signature": "x"}
-    cases = (
-        CaseRecord(name="good", outcome=Outcome.PASSED),
-        CaseRecord(name="bad", **bad),  # type: ignore[arg-type]
-        CaseRecord(name="unsure", no_verdict=True, **bad),  # type: ignore[arg-type]
-        CaseRecord(name="left", outcome=Outcome.NOT_RUN),
-    )
-    update.add(failed("s.toml::s::m", result=Result.FAILED, cases=cases))
-    (found,) = update._cases.values()
-    assert found.names == ("good", "bad", "unsure", "left")
-    assert found.seen == {"good": None, "bad": Observation(stage="compare", signature="x")}
+from retarget.results.rule_update import _kept_text
 
 
 @pytest.mark.parametrize(

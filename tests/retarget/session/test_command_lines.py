@@ -77,12 +77,6 @@ def case(name: str = "f", *, timed_out: bool = False, **known: Any) -> CaseOutco
 TARGET = run_target(COMPILED, driver="toy")
 
 
-def test_a_compile_is_one_line() -> None:
-    assert commands().compile(COMPILED) == [COMPILE]
-    with_env = replace(COMPILED, compiler=replace(COMPILED.compiler, env=(("LEVEL", "2 3"),)))
-    assert commands().compile(with_env) == [f"LEVEL='2 3' {COMPILE}"]
-
-
 @pytest.mark.parametrize(("timeout", "seconds"), [(None, "1.5"), (90.0, "90")])
 def test_a_compile_that_was_late_is_ended_by_the_clock_and_tried_as_before(timeout: float | None, seconds: str) -> None:
     made = commands(
@@ -160,13 +154,6 @@ def test_a_run_has_a_line_for_each_failed_case(given: dict[str, Any], lines: lis
     assert commands(timeouts=Timeouts(compile=1.5, run=2.5)).run(TARGET, ARTIFACT, **given) == lines
 
 
-def test_where_nothing_is_compiled_the_artifact_that_is_there_runs() -> None:
-    assert commands(compiles=False).run(TARGET, ARTIFACT, [case()]) == ["LEVEL='2 3' toy /store/abc.bin f"]
-    assert commands(compiles=False).run(TARGET, None, [case()])[0] == COMPILE
-    agreeing = commands(compiles=False).run(TARGET, ARTIFACT, [case(agree_with="o")])
-    assert agreeing == ["LEVEL='2 3' toy /store/abc.bin f"]
-
-
 def test_a_module_of_a_file_of_several_is_compared_by_its_name() -> None:
     listed = replace(COMPILED, module=Module(name="a", path=FOLDER / "ops/all.list", entry="a"))
     lines = commands().run(run_target(listed, driver="toy"), ARTIFACT, [case(agree_with="o")])
@@ -174,14 +161,6 @@ def test_a_module_of_a_file_of_several_is_compared_by_its_name() -> None:
     under = replace(TARGET, runtime=replace(TARGET.runtime, run_under=("qemu", "-L")))
     plain = commands().run(under, ARTIFACT, [case(agree_with="o")])
     assert plain == [COMPILE]  # of no kind that is known, nothing else runs it there
-
-
-def test_a_plan_may_have_a_folder_and_an_input_and_there_may_be_none() -> None:
-    plan = RunPlan(argv=("toy", "/p/ops/x", "-f"), cwd=FOLDER / "ops", stdin=Path("/p/in put"))
-    assert commands(Tools(plan=plan)).run(TARGET, ARTIFACT, [case()])[1] == "(cd ops && toy /p/ops/x -f) < '/p/in put'"
-    tools = Tools()
-    tools.run_outside = lambda *_: None  # type: ignore[method-assign]
-    assert commands(tools).run(TARGET, ARTIFACT, [case()]) == [COMPILE]
 
 
 def test_a_tool_compares_nothing_so_that_the_target_is_tried_as_before() -> None:
@@ -210,29 +189,6 @@ def test_on_a_host_the_artifact_is_read_and_the_clock_of_this_shell_says_nothing
     assert commands().run(here, ARTIFACT, [case(command=("toy", "f"))])[1] == "X=1 toy f"
 
 
-def test_lines_are_for_the_folder_of_the_session() -> None:
-    assert commands().script([]) == ()
-    made = Commands(registry=Tools(), folder=Path("/a b"), compiles=True)  # type: ignore[arg-type]
-    assert made.script(["x", "y"]) == ("cd '/a b'", "x", "y")
-
-
-@pytest.mark.parametrize(
-    ("word", "written"),
-    [
-        ("/p/ops/a.mlir", "ops/a.mlir"),
-        ("--in=/p/ops/a.mlir", "--in=ops/a.mlir"),
-        ("/p/-a", "./-a"),
-        ("--in=/p/-a", "--in=-a"),
-        ("/q/a", "/q/a"),
-        ("ops/a", "ops/a"),
-        ("/p", "."),
-        ("-x=/p/a", "-x=/p/a"),
-    ],
-)
-def test_paths_below_the_folder_are_relative_to_it(word: str, written: str) -> None:
-    assert commands()._relative(word) == written
-
-
 @pytest.mark.parametrize(
     ("name", "found", "common", "shown"),
     [
@@ -248,10 +204,3 @@ def test_a_tool_is_named_as_every_shell_finds_it(
 ) -> None:
     monkeypatch.setattr(module.shutil, "which", lambda _, path=None: common if path else found)
     assert shell_program(name) == shown
-
-
-def test_a_tool_beside_python_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "iree-compile").touch()
-    monkeypatch.setattr(module.sys, "executable", str(tmp_path / "python"))
-    assert shell_program("iree-compile") == str(tmp_path / "iree-compile")
-    assert shell_program("other") == "other"

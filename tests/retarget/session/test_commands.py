@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 
-import pytest
 from model_targets import ORIGIN, compile_target
 from msgspec.structs import replace
 from retarget import extension
@@ -87,14 +85,3 @@ def test_a_module_whose_file_begins_with_a_dash_is_no_option() -> None:
     case = CaseOutcome(name="f", function="f", seconds=0.0)
     [line] = commands.run(target, Artifact(digest="", size=0, path="/project/-flag.bin"), [case])
     assert line.endswith(" --artifact=-flag.bin --case=f ./-flag.mlir")
-
-
-def test_behind_run_under_a_tool_is_named_so_that_every_shell_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    commands = Commands(registry=registry_of({"mine": Extension}), folder=Path("/project"), compiles=False)
-    runtime = RuntimeConfig(name="r", driver="toy", run_under=("nice", "-n", "5"), origin=ORIGIN)
-    target = RunTarget(name="a_c_r", compile=TARGET, runtime=runtime, timeout=None, tags=())
-    case = CaseOutcome(name="f", function="f", seconds=0.0)
-    [line] = commands.run(target, Artifact(digest="", size=0, path="/a.bin"), [case])
-    arguments = "--kind=check --driver=toy --artifact=/a.bin --case=f a.mlir"
-    assert line == f"nice -n 5 {shlex.quote(sys.executable)} -m retarget.worker.run_case {arguments}"

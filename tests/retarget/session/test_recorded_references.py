@@ -136,13 +136,6 @@ def test_why_there_are_no_results_is_kept(
     assert runs.recorded("other", TARGET).unavailable is unavailable
 
 
-def test_an_error_of_the_last_run_names_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = runs_with(monkeypatch, {"x": RetargetError("damaged"), "y": UnavailableError("no y")})
-    runs.of(TARGET, OTHERS)
-    found = runs.recorded("other", TARGET)
-    assert (found.failed, found.ran) == (OTHERS[0], OTHERS[0])
-
-
 @pytest.mark.parametrize(("others", "known"), [([TARGET], "c"), ([], "none"), ([compile_target("m", "other")], "none")])
 def test_a_config_that_runs_the_module_nowhere_is_named(
     monkeypatch: pytest.MonkeyPatch, others: list[Any], known: str

@@ -13,7 +13,6 @@ from typing import Any
 import jsonschema
 import pytest
 import tomli
-from retarget.cli import main
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.schema.export import json_schema, schema_text
 from retarget.extension.registry import load_extensions
@@ -227,33 +226,3 @@ def test_schema_and_loader_take_the_same_cases(folder: Path, name: str) -> None:
 def test_schema_and_loader_refuse_the_same_cases(folder: Path, name: str) -> None:
     assert not reads(folder, INVALID_CASES[name])
     assert list(refusals(INVALID_CASES[name], kind="cases"))
-
-
-# ------------------------------------------------------------ the command
-
-
-def test_the_schema_of_a_kind_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema", "--for", "cases"]) == 0
-    schema = json.loads(capsys.readouterr().out)
-    assert (schema["title"], "case" in schema["properties"]) == ("files of the kind cases", True)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["--for", "case"],
-            "--for: found 'case', expected one of declarations, results, cases, onnx; did you mean 'cases'?",
-        ),
-        (["--for", "check"], "--for: found 'check', expected one of declarations, results, cases, onnx"),
-        (
-            ["--for", "cases", "--format", "markdown"],
-            "--format: found 'markdown', expected json: only declarations have another",
-        ),
-    ],
-)
-def test_what_has_no_such_schema_is_an_error(
-    capsys: pytest.CaptureFixture[str], words: list[str], message: str
-) -> None:
-    assert main(["schema", *words]) == 2
-    assert capsys.readouterr().err == f"retarget: argument {message}\n"

@@ -10,9 +10,8 @@ import hypothesis.strategies as st
 import pytest
 import tomli
 from hypothesis import given, settings
-from retarget.expect.update.text import HEADER, RuleChange, rewrite
+from retarget.expect.update.text import RuleChange, rewrite
 from retarget.model import Expectation, Origin
-from retarget.support.toml import toml_string
 
 NEW = Expectation(match=("n",), stages=("run",), reason="r", origin=Origin(file=Path(), key_path=""))
 
@@ -76,47 +75,11 @@ def test_a_list_with_comments_keeps_what_stays_as_it_stands(listed: str, results
     assert {wanted: edited(listed, tuple(wanted)) for wanted in results} == results
 
 
-INDENTED = """\
-[[expectation]]
-match = "a"
-stage = "run"
-
-  # about b
-  [[ expectation ]]  # odd
-  match = "b"
-  stage = "run"
-  [["expectation"]]
-  match = "c"
-  stage = "run"
-"""
-
-
-def test_an_indented_rule_goes_with_its_indent_and_its_comment() -> None:
-    gone = INDENTED[INDENTED.index("  # about b") : INDENTED.index('  [["exp')]
-    assert rewrite(INDENTED, [RuleChange(index=1, match=(), when="")], []) == INDENTED.replace(gone, "")
-    changed = rewrite(INDENTED, [RuleChange(index=1, match=("b",), when="x")], [])
-    assert changed == INDENTED.replace('  match = "b"\n', '  match = "b"\n  when = "x"\n')
-
-
 def test_a_line_of_a_string_is_no_comment_of_the_rule_below() -> None:
     first = "[[expectation]]\nmatch = 'a'\nreason = '''\n# not a comment''' # but this is\n"
     text = f"{first}# about b\n[[expectation]]\nmatch = 'b'\n"
     assert rewrite(text, [RuleChange(index=1, match=(), when="")], []) == first
     assert rewrite(text, [RuleChange(index=1, match=(), when="")], [(0, NEW)]).startswith(f"{first}\n[[expectation]]\n")
-
-
-def test_a_file_all_of_whose_rules_go_keeps_its_line_ends() -> None:
-    text = "[[expectation]]\r\nmatch = 'a'\r\n"
-    written = rewrite(text, [RuleChange(index=0, match=(), when="")], [(None, NEW)])
-    assert written.startswith(HEADER.replace("\n", "\r\n"))
-    assert re.search(r"(?<!\r)\n", written) is None
-
-
-@given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=20))
-def test_a_string_is_the_same_once_read(text: str) -> None:
-    written = toml_string(text)
-    assert tomli.loads(f"text = {written}") == {"text": text}
-    assert "\n" not in written
 
 
 # ------------------------------------------------------------ whatever it looks like

@@ -12,6 +12,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 import tomli
+from data_errors import error_of
 from hypothesis import HealthCheck, assume, given, settings
 from msgspec.structs import replace
 from retarget.expect.matching import COMPILE_STAGES, Assignment, Effect, RuleSet
@@ -92,10 +93,6 @@ def rule(index: int, match: str | Sequence[str], when: str = "", **fields: objec
     return Expectation(match=names, when=when, origin=origin, **values)  # type: ignore[arg-type]
 
 
-def passing(one: SuiteTargets) -> dict[Key, Observation | None]:
-    return {key_of(target): None for target in one.targets}
-
-
 def observe(one: SuiteTargets, failures: Mapping[str, Observation]) -> dict[Key, Observation | None]:
     """Everything passed but for these targets; what needs an artifact that is not there was not observed."""
     name = one.suite.name
@@ -142,12 +139,6 @@ def test_all_configs_and_equal_signatures_become_one_rule_without_an_expression(
     assert (found.edits[0].file, found.edits[0].rules, found.edits[0].targets) == (RULES, 1, 8)
 
 
-def test_different_signatures_become_rules_of_their_own() -> None:
-    one = suite()
-    found = update(one, seen=observe(one, everywhere("a", REFUSED) | everywhere("c", OTHER)))
-    assert [match for match, *_ in written(found)] == [("a",), ("c",)]
-
-
 @pytest.mark.parametrize(
     ("compilers", "when"),
     [
@@ -161,27 +152,6 @@ def test_failures_that_share_a_tag_become_one_rule_with_it(compilers: list[str],
     one = suite()
     found = update(one, seen=observe(one, everywhere("a", REFUSED, compilers)))
     assert written(found) == [(("a",), when, ("compile",), REFUSED.signature)]
-
-
-@pytest.mark.parametrize(
-    ("targets", "when"),
-    [
-        (["a_llvm-cpu_sync", "a_vmvx_sync"], "sync"),
-        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "llvm-cpu"),
-        (["a_vmvx_task"], "vmvx and task"),
-        (["a_vmvx_task", "a_vulkan_gpu"], "vulkan or (vmvx and task)"),
-    ],
-)
-def test_run_failures_are_distinguished_by_the_words_of_their_runtimes(targets: list[str], when: str) -> None:
-    one = suite()
-    found = update(one, seen=observe(one, dict.fromkeys(targets, WRONG)))
-    assert [text for _, text, *_ in written(found)] == [when]
-
-
-def test_what_was_not_observed_is_not_covered() -> None:
-    one = suite()
-    seen = {key: value for key, value in observe(one, everywhere("a", REFUSED)).items() if "opencl" not in key[1]}
-    assert written(update(one, seen=seen)) == [(("a",), "not opencl", ("compile",), REFUSED.signature)]
 
 
 def test_what_another_suite_makes_in_just_the_same_way_is_taken_for_observed() -> None:
@@ -238,17 +208,6 @@ def test_cases_that_fail_in_different_ways_become_one_rule_with_all_stages_and_n
     assert update(*applied([one], {}, found), seen=seen).edits == ()
 
 
-def test_cases_that_differ_at_one_stage_or_fail_alike_at_two_keep_what_they_share() -> None:
-    one = suite()
-    shape = dataclasses.replace(WRONG, also=(Observation(stage="compare", signature="shape differs"),))
-    alike = dataclasses.replace(LOST, also=(dataclasses.replace(LOST, stage="run"),))
-    found = update(one, seen=observe(one, {"a_vulkan_gpu": shape, "b_vulkan_gpu": alike}))
-    assert sorted(written(found)) == [
-        (("a",), "vulkan", ("compare",), ""),
-        (("b",), "vulkan", ("load", "run"), "no such file"),
-    ]
-
-
 @pytest.mark.parametrize("there", [WRONG, LOST])
 def test_a_rule_that_allows_only_one_of_the_ways_goes(there: Observation) -> None:
     one = suite(rules=[rule(0, "a", stages=(there.stage,), signature=there.signature)])
@@ -268,19 +227,6 @@ def test_a_rule_that_allows_all_ways_stays_and_is_widened_where_it_was_generated
 # ------------------------------------------------------------ rules that are there
 
 
-def test_a_rule_that_holds_stays_with_its_glob_and_its_shortened_signature() -> None:
-    one = suite(rules=[rule(0, "[ab]", "vulkan", signature="failed to legalize")])
-    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("b", OTHER, ["vulkan"]))
-    assert update(one, seen=seen).edits == ()
-
-
-def test_a_glob_gives_way_to_names_where_one_of_its_modules_is_mended() -> None:
-    one = suite(("a1", "a2", "a3", "b"), rules=[rule(0, ["a*", "b"], "vulkan")])
-    seen = observe(one, everywhere("a1", REFUSED, ["vulkan"]) | everywhere("b", REFUSED, ["vulkan"]))
-    del seen["ops", "a3_vulkan"]
-    assert changed(update(one, seen=seen)) == [(0, ("b", "a1", "a3"), "vulkan")]
-
-
 @pytest.mark.parametrize(("when", "left"), [("", []), ("vulkan", [(("a2",), "not vulkan")])])
 def test_a_name_in_place_of_a_glob_does_not_take_what_a_longer_glob_has(when: str, left: list[object]) -> None:
     one = suite(("a1", "a2", "a3"), rules=[rule(0, "a*"), rule(1, "a2*", when)])
@@ -293,21 +239,6 @@ def test_a_compile_that_passes_leaves_a_rule_of_compiles_and_runs_to_its_runs() 
     one = suite(rules=[rule(0, "a", stages=("compile", "compare"))])
     failing = {f"a_{target}": WRONG for target in ("llvm-cpu_sync", "llvm-cpu_task", "vulkan_gpu")}
     assert changed(update(one, seen=observe(one, failing))) == [(0, ("a",), "llvm-cpu or vulkan")]
-
-
-def test_a_rule_loses_the_configs_that_pass_now_and_goes_with_the_last() -> None:
-    one = suite(rules=[rule(0, "a", "cpu or vulkan"), rule(1, "b"), rule(2, "c", "opencl")])
-    seen = observe(one, everywhere("a", REFUSED, ["vulkan"]) | everywhere("c", OTHER, ["opencl"]))
-    assert changed(update(one, seen=seen)) == [(0, ("a",), "vulkan"), (1, (), "")]
-
-
-def test_a_rule_all_of_whose_modules_fail_on_more_configs_is_widened() -> None:
-    one = suite(rules=[rule(0, ["a", "b"], "vulkan", signature=REFUSED.signature)])
-    failing = ["vulkan", "opencl"]
-    seen = observe(one, everywhere("a", REFUSED, failing) | everywhere("b", REFUSED, failing))
-    found = update(one, seen=seen)
-    assert changed(found) == [(0, ("a", "b"), "not cpu")]
-    assert written(found) == []
 
 
 def test_a_rule_for_crashes_is_widened_whatever_runs_that_did_not_run() -> None:
@@ -363,17 +294,6 @@ def test_a_rule_all_of_whose_modules_are_mended_serves_others_that_fail_as_it_sa
     assert written(found) == [(("b",), "vulkan", ("compare",), "values differ")]
 
 
-def test_what_is_left_of_a_rule_for_some_modules_keeps_its_reason_and_issue_and_stands_beside_it() -> None:
-    there = rule(0, ["a", "b", "c"], "vulkan or opencl", issue="https://example.org/1", until=date(2026, 6, 1))
-    one = suite(rules=[there])
-    failing = {f"{module}_vulkan": REFUSED for module in "abc"} | {f"{module}_opencl": REFUSED for module in "ab"}
-    found = update(one, seen=observe(one, failing))
-    assert changed(found) == [(0, ("a", "b"), "vulkan or opencl")]
-    (((after, new),),) = (edit.new for edit in found.edits)
-    assert (after, new.match, new.when) == (0, ("c",), "vulkan")
-    assert (new.reason, new.issue, new.until) == ("reason 0", "https://example.org/1", date(2026, 6, 1))
-
-
 def test_a_compile_that_crashed_and_now_fails_with_a_diagnostic_leaves_no_rule_for_its_runs() -> None:
     one = suite(rules=[rule(0, ["a", "b"], stages=("crash",), signature="SIGSEGV")])
     seen = observe(one, everywhere("a", REFUSED) | everywhere("b", CRASHED))
@@ -424,15 +344,6 @@ def test_an_expression_changes_for_what_was_observed_and_not_for_what_is_missing
     assert written(found) == [(("a",), "vulkan", ("compile",), REFUSED.signature)]
     ((after, _),) = found.edits[0].new
     assert (after, found.edits[0].rules) == (0, 2)
-
-
-def test_flaky_and_skip_rules_stay_and_failures_of_flaky_targets_are_left() -> None:
-    rules = [rule(0, "a", outcome="flaky", retries=2), rule(1, "b", outcome="skip", stages=())]
-    one = suite(rules=rules)
-    seen = {key: value for key, value in observe(one, {"a_vulkan": REFUSED}).items() if "b" not in key[1][:1]}
-    found = update(one, seen=seen)
-    assert found.edits == ()
-    assert found.left == (("ops", "a_vulkan"),)
 
 
 @pytest.mark.parametrize("seen", [REFUSED, None])
@@ -513,29 +424,6 @@ def test_an_edit_changes_its_lines_and_no_other(
     assert old in FILE
     expected = FILE.replace(old, text)
     assert rewrite(FILE.replace("\n", newline), changes, new) == expected.replace("\n", newline)
-
-
-def test_lines_that_are_not_edited_keep_their_ends_where_these_are_mixed() -> None:
-    one, two, three = (f"[[expectation]]\r\nmatch = '{name}' # {name}\nstage = 'run'\r\n" for name in "abc")
-    text = f"# top\n\r\n{one}\n{two}\r\n\n# about c\r\n{three}"
-    assert rewrite(text, [edit(1, ("x",))], []) == text.replace(two, two.replace("'b' # b\n", '"x" # b\r\n'))
-    assert rewrite(text, [edit(2, ())], []) == f"# top\n\r\n{one}\n{two}"
-    new = NEW_TEXT.replace("\n", "\r\n")
-    assert (
-        rewrite(text, [], [(0, NEW), (None, NEW)])
-        == f"# top\n\r\n{one}\r\n{new}\n{two}\r\n\n# about c\r\n{three}\r\n{new}"
-    )
-
-
-def test_the_comment_that_a_file_begins_with_is_the_files_own() -> None:
-    text = "# Known failures.\n[[expectation]]\nmatch = 'a'\n\n[[expectation]]\nmatch = 'b'\n"
-    assert rewrite(text, [edit(0, ())], []) == "# Known failures.\n[[expectation]]\nmatch = 'b'\n"
-
-
-def test_a_file_without_a_last_newline_gets_one_where_something_follows() -> None:
-    text = "[[expectation]]\nmatch = 'a'"
-    assert rewrite(text, [edit(0, ("b",))], []) == '[[expectation]]\nmatch = "b"\n'
-    assert rewrite(text, [], [(None, NEW)]) == f"{text}\n\n{NEW_TEXT}"
 
 
 def test_rules_in_one_value_are_not_rewritten() -> None:
@@ -778,9 +666,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
         file.mkdir()
     else:
         file.write_bytes(content)
-    with pytest.raises(RetargetError) as caught:
-        rewritten([FileEdit(file=file, changes=(), new=(), rules=0, targets=0)])
-    assert str(caught.value) == f"{file}: {said}"
+    assert error_of(rewritten, [FileEdit(file=file, changes=(), new=(), rules=0, targets=0)]) == f"{file}: {said}"
 
 
 def test_without_a_rule_there_is_nothing_to_decide() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
 from retarget.expect.update.plan import CasesSeen, Update, plan_update
-from retarget.expect.update.text import RuleChange, rewrite
+from retarget.expect.update.text import RuleChange
 from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget
 from retarget.model.outcomes import Observation
@@ -21,7 +21,6 @@ from retarget.support.errors import RetargetError
 from test_expectation_update import RULES, applied, rule, rule_text, suite, texts
 
 WRONG = Observation(stage="compare", signature="values differ")
-SHAPE = Observation(stage="compare", signature="shape differs")
 LOST = Observation(stage="run", signature="no such kernel")
 CRASHED = Observation(stage="crash", signature="SIGSEGV")
 
@@ -74,28 +73,6 @@ def test_cases_that_all_fail_alike_become_a_rule_without_case() -> None:
     assert run.rules() == [(("a", "b"), GPU, (), ("compare",), "values differ")]
 
 
-def test_cases_that_fail_where_others_pass_are_named() -> None:
-    run = Run(suite(), a_vulkan_gpu={"x": WRONG, "y": None, "z": WRONG})
-    assert run.rules() == [(("a",), GPU, ("x", "z"), ("compare",), "values differ")]
-    ((_, new),) = run.update().edits[0].new
-    assert new.reason == "the results are not those expected: values differ"
-
-
-def test_cases_that_fail_in_different_ways_are_named_by_a_rule_for_each_way() -> None:
-    run = Run(suite(), a_vulkan_gpu={"x": WRONG, "y": LOST, "z": SHAPE})
-    assert run.rules() == [
-        (("a",), GPU, ("x",), ("compare",), "values differ"),
-        (("a",), GPU, ("y",), ("run",), "no such kernel"),
-        (("a",), GPU, ("z",), ("compare",), "shape differs"),
-    ]
-
-
-def test_modules_and_configs_whose_cases_of_these_names_fail_alike_share_a_rule() -> None:
-    ways = {"x": None, "y": WRONG}
-    shown = {f"{module}_{target}": ways for module in "ac" for target in ("vulkan_gpu", "opencl_pocl")}
-    assert Run(suite(), **shown).rules() == [(("a", "c"), "not cpu", ("y",), ("compare",), "values differ")]
-
-
 def test_a_crash_names_its_case_where_others_ran_or_were_left() -> None:
     after_x = CasesSeen(names=("x", "y", "z"), seen={"x": None, "y": CRASHED})
     at_once = CasesSeen(names=("x", "y"), seen={"x": CRASHED})
@@ -131,47 +108,10 @@ def test_a_rule_without_case_that_serves_others_too_loses_just_the_target_whose_
     assert (after, new.reason) == (0, "reason 0")
 
 
-def test_a_rule_with_case_that_holds_stays_and_so_does_its_glob() -> None:
-    one = suite(rules=[compare(0, "*", "not cpu", ["x*"])])
-    ways = {"x1": WRONG, "x2": SHAPE, "y": None}
-    shown = {f"{module}_{target}": ways for module in "abc" for target in ("vulkan_gpu", "opencl_pocl")}
-    assert Run(one, **shown).update().edits == ()
-
-
-def test_a_case_that_passes_now_goes_from_its_rule_and_the_others_stay_in_their_words() -> None:
-    one = suite(rules=[compare(0, "a", GPU, ["x", "y"], signature="values", issue="x/1")])
-    run = Run(one, a_vulkan_gpu={"x": WRONG, "y": None, "z": None})
-    assert run.rules() == [(("a",), GPU, ("x",), ("compare",), "values")]
-    assert run.update().edits[0].new == ()
-    assert Run(one, a_vulkan_gpu={"x": None, "y": None, "z": None}).rules() == []
-
-
 def test_a_glob_gives_way_to_names_on_the_target_where_one_of_its_cases_passes() -> None:
     one = suite(rules=[compare(0, ["a", "b"], GPU, ["x*"])])
     run = Run(one, a_vulkan_gpu={"x1": WRONG, "x2": None}, b_vulkan_gpu={"x1": WRONG, "x2": WRONG, "y": None})
     assert run.rules() == [(("a",), GPU, ("x1",), ("compare",), ""), (("b",), GPU, ("x*",), ("compare",), "")]
-
-
-def test_a_rule_with_case_is_widened_to_other_configs_and_joined_by_other_modules() -> None:
-    one = suite(
-        rules=[
-            compare(
-                0,
-                "a",
-                GPU,
-                ["x"],
-                signature="values differ",
-                reason="the results are not those expected: values differ",
-            )
-        ]
-    )
-    ways = {"x": WRONG, "y": None}
-    assert Run(one, a_vulkan_gpu=ways, a_opencl_pocl=ways).rules() == [
-        (("a",), "not cpu", ("x",), ("compare",), "values differ")
-    ]
-    assert Run(one, a_vulkan_gpu=ways, b_vulkan_gpu=ways).rules() == [
-        (("a", "b"), GPU, ("x",), ("compare",), "values differ")
-    ]
 
 
 def test_entries_that_match_no_case_of_modules_that_all_ran_go() -> None:
@@ -215,29 +155,6 @@ def test_a_run_of_some_cases_touches_what_is_reported_of_these_alone() -> None:
     ]
 
 
-def test_what_was_not_observed_stays() -> None:
-    one = suite(rules=[compare(0, "a", "not cpu", ["x"])])
-    run = Run(one)
-    del run.cases["ops", "a_opencl_pocl"], run.seen["ops", "a_opencl_pocl"]
-    assert run.rules() == [(("a",), "opencl", ("x",), ("compare",), "")]
-
-
-def test_what_another_suite_runs_in_just_the_same_way_is_taken_for_observed() -> None:
-    one, other = suite(), suite(("a", "b"), name="fast", compilers=("vulkan",))
-    run = Run(one, a_vulkan_gpu={"x": WRONG, "y": None})
-    run.suites = (one, other)
-    assert run.rules() == [(("a",), GPU, ("x",), ("compare",), "values differ")]
-
-
-def test_the_case_of_a_rule_is_edited_where_it_stands() -> None:
-    text = '[[expectation]]\nmatch = "a"\ncase = ["x", "y"]  # why\nstage = "run"\nreason = "r"\n'
-    changed = rewrite(text, [RuleChange(index=0, match=("a",), when="", cases=("y",))], [])
-    assert changed == text.replace('["x", "y"]', '["y"]')
-    bare = '[[expectation]]\nmatch = "a"\nwhen = "w"\nreason = "r"\n'
-    changed = rewrite(bare, [RuleChange(index=0, match=("a",), when="w", cases=("x", "y"))], [])
-    assert changed == bare.replace('"w"\n', '"w"\ncase = ["x", "y"]\n')
-
-
 def test_a_rule_without_case_stays_where_a_crash_left_cases_that_it_is_about() -> None:
     whole = compare(0, "a", GPU, stages=("run",))
     named = compare(1, "a", GPU, ["x"], stages=("crash",))
@@ -255,12 +172,6 @@ def test_a_rule_without_case_goes_from_a_target_where_all_that_it_is_about_passe
     selected = replace(left_out, is_selection=True)
     for seen in (left_out, selected):
         assert Run(suite(rules=rules), a_vulkan_gpu=seen).rules() == [(("a",), GPU, ("z",), (), "")]
-
-
-def test_a_rule_without_case_that_holds_stays_beside_one_for_another_case() -> None:
-    rules = [compare(0, "a", GPU), compare(1, "a", GPU, ["z"], stages=("run",))]
-    run = Run(suite(rules=rules), a_vulkan_gpu={"x": WRONG, "y": WRONG, "z": LOST})
-    assert run.update().edits == ()
 
 
 def test_an_expired_rule_stays_where_cases_that_it_is_about_were_left() -> None:

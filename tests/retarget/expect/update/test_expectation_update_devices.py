@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from itertools import product
 
@@ -14,10 +13,10 @@ from retarget.expect.matching import RuleSet
 from retarget.expect.update.edited_rules import SuiteTargets, key_of
 from retarget.expect.update.plan import Devices, Update, on_devices, plan_update
 from retarget.expect.verdict import Ruling, judge
-from retarget.model import CompilerConfig, Expectation, RunTarget, Target
+from retarget.model import Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Observation
-from test_expectation_update import ORIGIN, applied, changed, rule, suite, texts, written
+from test_expectation_update import applied, changed, rule, suite, texts, written
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3", type="cpu")
 H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="H200", version="580.95", type="gpu")
@@ -25,8 +24,6 @@ RADV = DeviceTraits(driver="radv", vendor="AMD", name="Radeon", version="25.0", 
 OWN = DeviceTraits(driver="IREE", vendor="AMD", name="CPU", version="3.13", type="cpu")
 WRONG = Observation(stage="compare", signature="values differ")
 CRASHED = Observation(stage="crash", signature="SIGSEGV")
-REFUSED = Observation(stage="compile", signature="too large")
-
 Ways = Mapping[tuple[str, DeviceTraits], Observation]
 
 
@@ -73,36 +70,6 @@ def test_a_new_rule_says_the_device_only_where_devices_differ(failed: Ways, when
     assert found[1] == when
 
 
-@pytest.mark.parametrize(
-    ("other", "when"),
-    [
-        (dataclasses.replace(H200, driver="other"), "on(driver='NVIDIA')"),
-        (dataclasses.replace(H200, vendor="AMD"), "on(vendor='NVIDIA')"),
-        (dataclasses.replace(H200, name="B200"), "on(name='H200')"),
-        (dataclasses.replace(H200, version="570.1"), "on(version='580.95')"),
-    ],
-)
-def test_the_trait_that_tells_devices_apart_best_is_taken(other: DeviceTraits, when: str) -> None:
-    (found,) = written(update(suite(), H200, other, failed={("a_vulkan_gpu", H200): WRONG}))
-    assert found[1] == when
-
-
-def test_devices_that_fail_in_different_ways_get_a_rule_each() -> None:
-    failed = {("a_vulkan_gpu", LAVAPIPE): WRONG, ("a_vulkan_gpu", H200): CRASHED}
-    assert [(when, stages) for _, when, stages, _ in written(update(suite(), LAVAPIPE, H200, failed=failed))] == [
-        ("on(driver='NVIDIA')", ("crash",)),
-        ("on(driver='llvmpipe')", ("compare",)),
-    ]
-
-
-def test_a_rule_that_one_device_contradicts_is_narrowed_to_the_others() -> None:
-    one = suite(rules=[rule(0, ["a", "b"], "vulkan", stages=("compare",), signature="values differ")])
-    failed = {(f"{name}_vulkan_gpu", device): WRONG for name, device in product("ab", (LAVAPIPE, H200))}
-    assert rules(one, LAVAPIPE, H200, failed=failed) == [(("a", "b"), "vulkan")]
-    del failed["b_vulkan_gpu", H200]
-    assert rules(one, LAVAPIPE, H200, failed=failed) == [(("a",), "vulkan"), (("b",), "on(driver='llvmpipe')")]
-
-
 @pytest.mark.parametrize("when", ["vulkan and on(driver='radv')", "on(vendor='AM*', version='>=25')"])
 def test_a_rule_about_a_device_that_no_session_had_stays_as_it_is(when: str) -> None:
     one = suite(rules=[rule(0, "a", when, stages=("compare",), signature="values differ")])
@@ -129,34 +96,6 @@ def test_what_a_run_writes_contradicts_nothing_before_a_device_is_opened() -> No
         (("a",), "on(driver='NVIDIA') or (vmvx and task)"),
         (("a",), "(vulkan and on(driver='llvmpipe')) or (vmvx and sync and on(driver='IREE'))"),
     ]
-
-
-def test_a_narrowed_rule_keeps_what_it_says_of_a_device_from_one_that_has_more_words_now() -> None:
-    narrow = rule(0, "a", "on(driver='radv') or on(driver='NVIDIA')", stages=("crash",), signature="SIGSEGV")
-    wide = rule(1, "a", "run and not on(driver='llvmpipe')", stages=("compare",), signature="values differ")
-    one = suite(rules=[narrow, wide])
-    failed = {(f"a_{name}", H200): WRONG for name in ("vmvx_sync", "vmvx_task", "vulkan_gpu")}
-    (after,) = applied([one], texts([one]), update(one, H200, failed=failed))
-    (target,) = (target for target in one.targets if target.name == "a_vulkan_gpu")
-    kept, new = whole(after, target, RADV), whole(after, target, H200)
-    assert kept is not None
-    assert new is not None
-    assert (kept.stages, new.stages) == (("crash",), ("compare",))
-
-
-def test_a_compile_target_has_a_rule_for_the_device_that_it_was_compiled_for() -> None:
-    one = suite()
-    hosted = CompilerConfig(name="vulkan", compiler="iree", target_from=("host:vulkan://",), origin=ORIGIN)
-    targets = []
-    for target in one.targets:
-        compiled = target.compile if isinstance(target, RunTarget) else target
-        made = replace(compiled, compiler=hosted) if compiled.compiler.name == "vulkan" else compiled
-        targets.append(replace(target, compile=made) if isinstance(target, RunTarget) else made)
-    one = replace(one, targets=tuple(targets))
-    found = written(update(one, LAVAPIPE, H200, failed={("a_vulkan", LAVAPIPE): REFUSED}))
-    assert found == [(("a",), "on(driver='llvmpipe')", ("compile",), "too large")]
-    one = suite()
-    assert written(update(one, H200, failed={("a_vulkan", H200): REFUSED}))[0][1] == "vulkan"
 
 
 def test_without_devices_that_differ_and_rules_that_name_any_nothing_is_told_apart() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,8 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from retarget.results.export import Span, ctrf, junit, lanes, trace
-from retarget.results.files import Attribution, SessionResults
+from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
 from sample_results import compiled, failed, passed, session
 
@@ -63,12 +60,6 @@ def test_ctrf_has_each_outcome_under_its_own_word_and_ctrfs() -> None:
     assert (found["environment"]["commit"], found["environment"]["healthy"]) == ("abc", True)
 
 
-def test_ctrf_ids_are_uuids_that_are_the_same_everywhere() -> None:
-    (one,), (same,), (other,) = (report(passed(name))["tests"] for name in ("t", "t", "u"))
-    assert one["id"] == same["id"] != other["id"]
-    assert uuid.UUID(one["id"]).version == 5
-
-
 def test_ctrf_has_attempts_cases_digests_and_times() -> None:
     (test,) = report(*ATTEMPTS)["tests"]
     assert (test["retries"], test["flaky"], test["status"]) == (1, True, "passed")
@@ -84,10 +75,6 @@ def test_ctrf_has_attempts_cases_digests_and_times() -> None:
     assert (test["start"], test["stop"], test["duration"]) == (1500, 2000, 500)
     assert test["labels"]["signature"] == "values differ"
     assert report(passed("t", 3.0, started=1.5, ended=1.5))["tests"][0]["duration"] == 3000
-
-
-def test_ctrf_says_that_a_session_was_killed() -> None:
-    assert report(passed("t"), killed=True)["environment"]["healthy"] is False
 
 
 def test_ctrf_says_that_a_session_failed_although_no_target_did() -> None:
@@ -174,10 +161,6 @@ def test_a_trace_names_the_legs_of_several_sessions() -> None:
     assert places == [(1, {"sort_index": 1}), (2, {"sort_index": 4})]
 
 
-def test_what_was_reused_or_did_not_run_has_no_span() -> None:
-    assert events(session("s1", compiled("c"), passed("t"), passed("u", outcome=Outcome.SKIPPED))) == []
-
-
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 50), st.integers(1, 20))))
 def test_spans_of_one_lane_never_overlap_and_none_is_lost(drawn: list[tuple[str, int, int]]) -> None:
     found = [Span(group="devices", lane=lane, started=at, seconds=long, name="x") for lane, at, long in drawn]
@@ -194,22 +177,6 @@ def test_spans_of_one_lane_never_overlap_and_none_is_lost(drawn: list[tuple[str,
 def cases(*records: TargetRecord) -> dict[str, ElementTree.Element]:
     root = ElementTree.fromstring(junit([session("s1", *records)]))  # noqa: S314  it was written here
     return {case.attrib["name"]: case for case in root.iter("testcase")}
-
-
-def test_junit_has_a_testcase_per_target_as_pytest_names_it() -> None:
-    (case,) = cases(passed("suites/a/suite.toml::a::m_c_r", 2.0)).values()
-    assert case.attrib == {"classname": "suites.a.suite.toml.a", "name": "m_c_r", "time": "2.000"}
-    found = {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
-    assert found["retarget.nodeid"] == "suites/a/suite.toml::a::m_c_r"
-    assert found["retarget.run_seconds"] == "2.000000"
-    assert "retarget.ran_on" not in found
-
-
-def test_junit_names_the_worker_of_a_run() -> None:
-    record = passed("s.toml::s::a")
-    assert record.run is not None
-    (case,) = cases(replace(record, run=replace(record.run, host="w1"))).values()
-    assert ("retarget.ran_on", "w1") in [(one.attrib["name"], one.attrib["value"]) for one in case.iter("property")]
 
 
 def test_junit_counts_and_words_outcomes_as_pytest_does() -> None:
@@ -243,17 +210,6 @@ def test_junit_has_an_error_for_a_session_that_is_not_in_order(known: dict[str, 
     assert (root[0].attrib["errors"], root[0].attrib["tests"]) == ("1", "2")
 
 
-def test_junit_has_what_the_other_targets_say_of_a_failure() -> None:
-    one = session("s1", failed("t", text="the report"), passed("u"))
-    said = Attribution(session="s1", nodeid="t", sentence="the driver is the suspect", section="u agrees")
-    sessions = [SessionResults(start=one.start, records=one.records, attributions=(said,), end=one.end)]
-    root = ElementTree.fromstring(junit(sessions))  # noqa: S314
-    (failure,) = root.iter("failure")
-    assert failure.text == "the report\n\nu agrees"
-    found = [(one.attrib["name"], one.attrib["value"]) for one in root.iter("property")]
-    assert found.count(("retarget.attribution", "the driver is the suspect")) == 1
-
-
 def test_an_intermittent_failure_is_an_xfail_in_junit_and_a_pass_is_none() -> None:
     def children(result: Result) -> list[str]:
         (case,) = cases(passed("t", outcome=Outcome.INTERMITTENT, result=result, stage="")).values()
@@ -272,12 +228,6 @@ def test_junit_escapes_hostile_texts(where: str) -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in whole
     assert "#x00" in whole
     assert "#x07#xD800" in whole
-
-
-@pytest.mark.parametrize("write", [ctrf, junit, trace])
-def test_an_export_is_the_same_for_the_same_sessions(write: Callable[[list[SessionResults]], bytes]) -> None:
-    sessions = [session("s1", *ATTEMPTS), session("s2", passed("u"), day=1)]
-    assert write(sessions) == write(sessions)
 
 
 @pytest.mark.parametrize(("driver", "runtime", "lane"), [("d", "r", "d"), ("", "r", "r")])

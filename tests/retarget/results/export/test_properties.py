@@ -65,10 +65,6 @@ def test_a_target_that_was_tried_has_what_is_known_of_it() -> None:
     assert not [name for name, _ in one.properties() if "case_outcome" in name or "attempts" in name]
 
 
-def test_a_target_that_was_not_tried_has_none() -> None:
-    assert list(replace(passed("t"), stage="").properties()) == []
-
-
 def test_a_device_is_kept_with_its_traits_and_its_memory() -> None:
     record = DeviceRecord.of(DEVICE)
     assert (record.memory, record.uri, record.runtime) == (2**30, "vulkan://0", "IREE 3")

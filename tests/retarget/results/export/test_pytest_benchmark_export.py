@@ -23,15 +23,6 @@ def exported() -> dict[str, Any]:
     return found
 
 
-def test_each_series_of_a_case_is_a_benchmark_in_the_group_of_its_metric() -> None:
-    found = exported()
-    assert [(one["group"], one["name"], one["fullname"]) for one in found["benchmarks"]] == [
-        ("latency", "m_c_r[f]", "s.toml::s::m_c_r[f]"),
-        ("device-time", "m_c_r[f]", "s.toml::s::m_c_r[f]"),
-    ]
-    assert found["commit_info"] == {"id": "abc", "dirty": True}
-
-
 def test_statistics_are_those_of_the_samples() -> None:
     stats = exported()["benchmarks"][0]["stats"]
     assert (stats["min"], stats["max"], stats["rounds"], stats["iterations"]) == (0.001, 0.004, 4, 10)

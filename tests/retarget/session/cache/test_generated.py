@@ -54,14 +54,6 @@ def modules(cache: Path, maker: Maker) -> ModuleGenerator:
     return ModuleGenerator(cache / GENERATED_FOLDER, lambda kind, description, folder: maker.make(description, folder))
 
 
-def test_a_module_gets_the_file_that_was_made_and_its_folder(tmp_path: Path) -> None:
-    maker = Maker()
-    found = modules(tmp_path / "cache", maker).resolve(target(tmp_path, "one two"), maker)
-    assert found.module.path.read_text() == "one"
-    assert found.module.path.parent == found.folder
-    assert found.module.name == target(tmp_path, "one two").module.name
-
-
 def test_modules_are_made_once_for_all_sessions(tmp_path: Path) -> None:
     maker = Maker()
     for _ in range(2):
@@ -82,10 +74,6 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
         modules(tmp_path / "cache", maker).resolve(target(tmp_path, "one bad"), maker)
     assert module_sets(tmp_path / "cache") == ()
     assert not [path for path in (tmp_path / "cache" / GENERATED_FOLDER).iterdir() if path.is_dir()]
-
-
-def test_a_cache_without_generated_modules_has_none(tmp_path: Path) -> None:
-    assert module_sets(tmp_path) == unfinished_sets(tmp_path) == ()
 
 
 def test_they_are_removed_when_no_session_uses_them(tmp_path: Path) -> None:
@@ -156,15 +144,6 @@ def test_what_a_killed_process_left_is_swept_and_stands_in_nobodys_way(tmp_path:
     assert subprocess.run([*argv[:-1], str(tmp_path / "b")], check=False).returncode == -signal.SIGKILL
     assert len(unfinished_sets(tmp_path / "b", remove=True)) == 1
     assert list((tmp_path / "b" / GENERATED_FOLDER).iterdir()) == []
-
-
-def test_changed_files_are_damage(tmp_path: Path) -> None:
-    maker = Maker()
-    found = modules(tmp_path, maker).resolve(target(tmp_path, "one two"), maker)
-    (listed,) = module_sets(tmp_path)
-    assert listed.damage() == ""
-    found.module.path.write_text("two")
-    assert listed.damage() == f"{listed.path}: its files were changed"
 
 
 def test_a_read_only_cache_serves_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,18 +54,6 @@ def test_a_file_counts_wherever_it_stands_in_a_flag(cwd: Path, flag: str) -> Non
         file.unlink()
 
 
-@pytest.mark.parametrize("name", ["a b.mlir", "a=b.mlir", "a,b.mlir", "a@b.mlir", "ü (1).mlir"])
-def test_a_name_may_hold_what_separates_parts(cwd: Path, name: str) -> None:
-    (cwd / name).write_text("")
-    assert named(f"--spec=x={name}") == [name]
-
-
-def test_the_name_of_a_flag_is_no_path(cwd: Path) -> None:
-    (cwd / "spec").write_text("")
-    (cwd / "--spec").write_text("")
-    assert named("--spec=1", "--spec") == []
-
-
 def test_a_folder_counts_by_the_content_of_its_tree(cwd: Path) -> None:
     below = cwd / "objects" / "deep"
     below.mkdir(parents=True)
@@ -104,37 +92,15 @@ def test_a_folder_without_end_is_refused(cwd: Path, monkeypatch: pytest.MonkeyPa
     assert named("--root=a,.") == ["a"]
 
 
-def test_a_response_file_counts_with_what_it_names(cwd: Path) -> None:
-    (cwd / "x.so").write_text("one")
-    (cwd / "inner.rsp").write_text("--object=f=x.so @inner.rsp # itself")
-    (cwd / "flags.rsp").write_text("--opt 'quoted' @inner.rsp")
-    assert named("@flags.rsp") == ["flags.rsp", "inner.rsp", "x.so"]
-
-
 def test_files_of_the_environment_count_and_its_folders_do_not(cwd: Path) -> None:
     (cwd / "lib").mkdir()
     (cwd / "lib" / "x.bc").write_text("one")
     assert named(env=(("LIBDEVICE", "lib/x.bc"), ("PYTHONPATH", f"{cwd}/lib:lib"))) == ["lib/x.bc"]
 
 
-def test_a_file_given_beside_the_flags_counts_also_where_it_is_not_there(cwd: Path) -> None:
-    digests = InputDigests()
-    absent = digests.of((), files=[Path("x.so")])
-    (cwd / "x.so").write_text("")
-    assert absent == (("x.so", "absent"),)
-    assert digests.of((), files=[Path("x.so")], fresh=True) != absent
-
-
 def test_what_never_ends_is_not_read(cwd: Path) -> None:
     os.mkfifo(cwd / "pipe")
     assert inputs("--in=pipe", "--out=/dev/zero") == (("/dev/zero", "special"), ("pipe", "special"))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_has_a_digest_of_its_own(cwd: Path) -> None:
-    (cwd / "secret").write_text("")
-    (cwd / "secret").chmod(0)
-    assert inputs("--in=secret") == (("secret", "unreadable: Permission denied"),)
 
 
 def test_a_file_that_changes_in_a_session_is_read_again(cwd: Path) -> None:
@@ -144,15 +110,6 @@ def test_a_file_that_changes_in_a_session_is_read_again(cwd: Path) -> None:
     (cwd / "y").write_text("two")
     (cwd / "y").replace(cwd / "x")
     assert digests.of(["--in=x"], fresh=True) != first
-
-
-def test_what_many_modules_ask_at_a_time_is_looked_for_once(cwd: Path) -> None:
-    digests = InputDigests()
-    first = digests.of(["--in=x"])
-    (cwd / "x").write_text("one")
-    assert digests.of(["--in=x"]) is first
-    assert digests.of(["--in=x"], fresh=True) != first
-    assert digests.of(["--in=x"]) != first
 
 
 def test_a_long_list_has_few_parts() -> None:

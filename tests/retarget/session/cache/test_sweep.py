@@ -35,14 +35,6 @@ def abandon() -> Path:
     return Path(done.stdout.strip())
 
 
-def test_a_scratch_folder_is_removed_when_it_is_closed(temporary: Path) -> None:
-    with ScratchFolder("cache") as folder:
-        assert folder.path.parent == temporary
-        assert folder.path.name.startswith("retarget-cache-")
-        (folder.subfolder() / "file").touch()
-    assert list(temporary.iterdir()) == []
-
-
 def test_only_folders_of_killed_processes_are_swept(temporary: Path) -> None:
     left = abandon()
     (temporary / "retarget-checkout").mkdir()

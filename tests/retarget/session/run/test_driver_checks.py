@@ -28,7 +28,6 @@ def states(found: DriverReport) -> list[tuple[str, CheckState, Rung, str]]:
     return [(one.check, one.state, one.rung, one.detail) for one in found.outcomes]
 
 
-LAST = "the last thing that it did: copy b0[0:128] to b0[128:256]"
 CHECKS = ("fill.patterns", "copy.within", "update.ranges")
 
 
@@ -75,13 +74,6 @@ def test_a_device_without_the_protocol_opens(service: RunService) -> None:
     reason = "the driver double does not implement Device.transfers"
     assert (found.rung, found.reason) == (Rung.OPENS, reason)
     assert states(found) == [(check, CheckState.NOT_TRIED, Rung.OPENS, reason) for check in CHECKS]
-
-
-def test_a_device_that_is_not_here_is_not_found(service: RunService) -> None:
-    found = report(service, "--absent", checks=("fill.ranges",))
-    assert (found.rung, found.reason, found.hint) == (Rung.NONE, "no double device", "plug one in")
-    assert found.unavailable
-    assert states(found) == [("fill.ranges", CheckState.NOT_TRIED, Rung.NONE, "no double device")]
 
 
 def test_a_device_that_does_not_open_is_found(service: RunService) -> None:

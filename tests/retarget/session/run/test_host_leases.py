@@ -60,16 +60,6 @@ def test_a_session_waits_for_another_and_says_who_has_the_device(tmp_path: Path)
     assert left.name.endswith("-0.4")
 
 
-def test_concurrency_admits_as_many_and_other_devices_are_others(tmp_path: Path) -> None:
-    host = local_host(tmp_path)
-    two = Lease(physical_id=LEASE.physical_id, device="", concurrency=2)
-    with closing(HostLeases(holder("first"))) as leases, leases.hold(host, [two]):
-        second, third = Other(host, two), Other(host, Lease(physical_id="gpu-2", device=""))
-        assert (second.has_it.wait(20), third.has_it.wait(20)) == (True, True)
-        second.join(20)
-        third.join(20)
-
-
 def test_the_host_gives_back_what_a_killed_session_had(tmp_path: Path) -> None:
     host = local_host(tmp_path, run=("sh", "-c", 'cat | sh -c "$0"', "{command}"))
     with closing(HostLeases(holder("first"))) as leases, leases.hold(host, [LEASE]):

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
 from retarget.model.outcomes import Rung, RunOutcome, Stage
@@ -86,14 +87,6 @@ def opened(log: Path) -> int:
 )
 def test_the_rung_is_the_lowest_that_a_case_came_to(run: Run, judge: Run, text: str, rung: Rung) -> None:
     assert (run if "crash" in text else judge)(text).rung is rung
-
-
-def test_a_module_whose_checks_hold_passes(judge: Run) -> None:
-    outcome = judge("eq a 1 1\npass b")
-    assert outcome.failure is None
-    assert [(case.name, case.failure) for case in outcome.cases] == [("a", None), ("b", None)]
-    assert [info.physical_id for info in outcome.devices] == ["double-hw"]
-    assert min(outcome.load_seconds, outcome.run_seconds, outcome.compare_seconds) > 0
 
 
 @pytest.mark.parametrize(
@@ -175,20 +168,6 @@ def test_what_was_printed_is_the_runs_output_and_no_others(judge: Run) -> None:
     assert judge("pass a").output == ""
 
 
-@pytest.mark.slow
-def test_an_error_that_sticks_to_the_device_costs_one_target(run: Run, log: Path) -> None:
-    poisoned = run("pass a\npoison b\npass c")
-    assert poisoned.failure is not None
-    assert poisoned.failure.summary == "INTERNAL; out of bounds"
-    assert run("pass a").failure is None
-    assert opened(log) == 2
-
-
-def test_the_device_is_opened_anew_after_a_driver_could_not_load(run: Run, log: Path) -> None:
-    assert [bool(run(text).failure) for text in ("load-fail", "pass a")] == [True, False]
-    assert opened(log) == 2
-
-
 def test_a_crash_is_reported_with_its_case_and_costs_one_target(run: Run, log: Path) -> None:
     outcome = run("eq a 1 1\ncrash b SIGSEGV\npass c")
     assert outcome.failure is not None
@@ -224,13 +203,6 @@ def test_a_crash_while_reading_a_case_is_at_load_with_its_case(run: Run) -> None
     assert [(case.name, case.failure is None) for case in outcome.cases] == [("a", True), ("unreadable", False)]
 
 
-def test_a_device_worker_that_exits_costs_one_target(run: Run) -> None:
-    failure = run("exit a 4").failure
-    assert failure is not None
-    assert (failure.summary, failure.signal) == ("device worker ended: exit status 4 in function 'a'", "")
-    assert run("pass a").failure is None
-
-
 @pytest.mark.parametrize("how", [pytest.param("python", marks=pytest.mark.slow), "native"])
 def test_a_hang_is_killed_by_the_targets_timeout(run: Run, how: str) -> None:
     run("pass a")  # NumPy is imported then: that takes its time where much else runs
@@ -250,18 +222,6 @@ def test_a_device_worker_killed_between_runs_is_replaced_unnoticed(run: Run, log
     assert run("pass b").failure is None
 
 
-@pytest.mark.slow
-def test_a_device_worker_killed_in_mid_run_costs_one_target(run: Run, log: Path) -> None:
-    run("pass a")
-    pid = int(lines_of(log)[0].split()[3])
-    killer = subprocess.Popen([sys.executable, "-c", f"import os,time; time.sleep(0.3); os.kill({pid}, 9)"])
-    failure = run("sleep b 20").failure
-    killer.wait()
-    assert failure is not None
-    assert failure.summary == "device worker crashed: SIGKILL in function 'b'"
-    assert run("pass c").failure is None
-
-
 def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> None:
     failure = run("raise a it").failure
     assert failure is not None
@@ -271,12 +231,6 @@ def test_an_extension_that_raises_what_it_should_not_is_reported(run: Run) -> No
     assert failure.text.startswith("Traceback")
     assert frames
     assert all("worker_doubles.py" in frame for frame in frames)  # none of the project's own
-
-
-def test_a_configs_environment_is_its_device_workers_alone(service: RunService, log: Path) -> None:
-    service.devices(runtime_config("plain"))
-    service.devices(runtime_config("fast", env=(("DOUBLE_MODE", "fast"),)))
-    assert [line.partition(" mode ")[2] for line in lines_of(log)] == ["", "fast"]
 
 
 def test_an_absent_device_is_unavailable_and_asked_once(service: RunService, log: Path) -> None:
@@ -334,10 +288,8 @@ def test_probing_lists_devices_or_says_why_not(service: RunService) -> None:
     assert [info.uri for info in service.probe("double")] == ["double://0"]
     with pytest.raises(UnavailableError, match="no double here"):
         service.probe("double-absent")
-    with pytest.raises(RetargetError) as caught:
-        service.probe("double-crash")
     expected = "driver 'double-crash' crashed while it listed its devices: SIGSEGV: driver chatter"
-    assert str(caught.value) == expected
+    assert error_of(service.probe, "double-crash") == expected
 
 
 def test_closing_ends_every_device_worker(service: RunService, log: Path) -> None:
@@ -443,55 +395,6 @@ def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run)
 
 # ---------------------------------------------------------------- leases
 
-_SLEEPER = """
-import sys
-from pathlib import Path
-sys.path[:0] = {path!r}
-from retarget.session.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
-from retarget.session.run.service import RunService
-from targets_of_doubles import request, run_target, runtime_config
-folder = Path(sys.argv[1])
-artifact = folder / f"artifact{{sys.argv[2]}}"
-artifact.write_text("SLEEP A 1.0")
-config = runtime_config(concurrency={concurrency})
-service = RunService(extensions=("worker_doubles",), default_timeout={timeout}, lease_folder=folder / "leases")
-service.devices(config)
-print("ready", flush=True)
-sys.stdin.readline()
-outcome = service.run(request(run_target(folder / sys.argv[2], config), artifact))
-print(outcome.failure, flush=True)
-service.close()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="compares monotonic clocks of two processes")
-@pytest.mark.parametrize(("concurrency", "apart"), [(1, True), pytest.param(2, False, marks=pytest.mark.slow)])
-def test_runs_of_two_processes_share_a_device_as_its_concurrency_says(
-    tmp_path: Path, log: Path, concurrency: int, apart: bool
-) -> None:
-    code = _SLEEPER.format(path=sys.path, concurrency=concurrency, timeout=60)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path), str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(2)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    assert [process.communicate(timeout=60)[0] for process in processes] == ["None\n", "None\n"]
-
-    first, second = (float(line.split()[2]) for line in lines_of(log) if line.startswith("call"))
-    assert (abs(first - second) >= 1.0) == apart
-
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
@@ -542,18 +445,3 @@ def test_a_wait_for_a_device_does_not_count_into_the_timeout(tmp_path: Path) -> 
         target = run_target(tmp_path, runtime_config())
         assert service.run(request(target, tmp_path / "artifact"), on_wait=note).failure is None
     assert waited[-1] > timeout
-
-
-def test_a_lease_folder_that_cannot_be_made_is_an_error(tmp_path: Path, log: Path) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "artifact").write_text("PASS A")
-    folder = tmp_path / "file" / "leases"
-    with (
-        RunService(extensions=EXTENSIONS, default_timeout=30, lease_folder=folder) as service,
-        pytest.raises(RetargetError) as caught,
-    ):
-        service.run(request(run_target(tmp_path, runtime_config()), tmp_path / "artifact"))
-    assert str(caught.value) == (
-        f"device lease {folder} cannot be used: Not a directory; "
-        "set RETARGET_LEASE_DIR to a folder that all sessions on this machine can write"
-    )

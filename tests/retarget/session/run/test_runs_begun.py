@@ -118,26 +118,6 @@ def test_the_device_is_leased_from_the_beginning_to_the_end(
     assert is_free(others)
 
 
-@pytest.mark.slow
-def test_a_device_that_another_session_has_begins_nothing(
-    service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
-) -> None:
-    with others.hold([LEASE]):
-        service.begin(one := asked(target, "pass ahead"))
-    time.sleep(0.1)
-    assert calls(log) == ["first"]
-    assert service.run(one).failure is None
-    assert calls(log) == ["first", "ahead"]
-
-
-@pytest.mark.slow
-def test_a_device_that_is_not_open_begins_nothing(service: RunService, tmp_path: Path, log: Path) -> None:
-    target = run_target(tmp_path, runtime_config())
-    service.begin(one := asked(target, "pass ahead"))
-    assert lines_of(log) == []
-    assert service.run(one).failure is None
-
-
 def test_the_end_of_the_session_ends_what_has_begun(
     service: RunService, target: RunTarget, tmp_path: Path, log: Path, others: DeviceLeases
 ) -> None:

@@ -90,14 +90,6 @@ def test_a_target_is_tried_again_while_it_fails_as_flaky_rules_say(
     assert ended(found, tried)[0] is ruling
 
 
-def test_a_flaky_target_that_fails_every_time_says_so() -> None:
-    tried = Attempts(error=error(), before=(error(), error()))
-    assert ended(rules(FLAKY), tried)[1] == (
-        "failed at each of 3 attempts: run: lost\n\nattempt 1  run: lost\nattempt 2  run: lost\nattempt 3  run: lost\n"
-        "flaky by   suite.toml:0: r0\nmore"
-    )
-
-
 @pytest.mark.parametrize(
     ("found", "failed", "kind", "text"),
     [
@@ -173,12 +165,6 @@ def tried_cases(*cases: CaseOutcome, names: tuple[str, ...] = ()) -> Attempts:
 def test_of_cases_that_fail_as_expected_the_number_is_told(names: tuple[str, ...], text: str) -> None:
     tried = tried_cases(case("a", "lost"), case("b", "lost"), case("c"), names=names)
     assert ended(rules(of_cases("a", "b")), tried) == (AsExpected, text)
-
-
-def test_where_all_cases_fail_as_expected_only_the_reasons_are_told() -> None:
-    tried = tried_cases(case("a", "lost"), case("b", "gone"))
-    assert ended(rules(of_cases("a"), of_cases("b", index=1)), tried) == (AsExpected, "r0; r1")
-    assert ended(rules(rule()), tried) == (AsExpected, "r0")
 
 
 def test_three_cases_that_are_not_as_their_rules_say_are_shown() -> None:

@@ -75,18 +75,6 @@ def test_each_case_that_is_not_shown_in_full_has_a_line() -> None:
     ]
 
 
-def test_in_full_nothing_is_left_out() -> None:
-    lines = reported(outcome(*FIVE, *((f"p{number}", "") for number in range(10))), in_full=True)
-    assert [line for line in lines if line.startswith("case ")] == [
-        "case a:",
-        "case b:",
-        "case c:",
-        "case d:",
-        "case long-name:",
-    ]
-    assert lines[-3:] == [f"passed: g, {', '.join(f'p{number}' for number in range(10))}", "", "5 of 16 cases failed"]
-
-
 @pytest.mark.parametrize(
     ("names", "last"), [("abc", "3 of 3 cases failed; the run ended there"), ("a", "  all of a")], ids=["three", "one"]
 )

@@ -5,12 +5,9 @@ Whatever happens, what is looked up is right or not there, and after a few failu
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -173,64 +170,6 @@ def test_a_store_that_cannot_be_written_is_still_read(machine: Machine, proxy: F
 
 
 @pytest.mark.slow
-def test_what_is_damaged_on_the_way_is_not_used(machine: Machine, proxy: FaultyProxy) -> None:
-    fill(machine("first"))
-    store = machine("second")
-    proxy.fault = "corrupt"
-    assert found(store) == 0
-    assert "has 8 objects of no use, made again here: " in store.notes[0]
-
-    proxy.applies = lambda method, path: "/artifacts/" in path
-    store = machine("third")
-    assert found(store) == 0
-    assert store.notes[0].endswith("has another SHA-256 or size")
-    assert not list(store.folder.glob("v1/*/*/*"))
-
-
-@pytest.mark.slow
-def test_a_store_that_answers_again_is_used_again(
-    machine: Machine, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("retarget.session.cache.remote_objects._FIRST_PAUSE", 0.5)
-    fill(machine("first"))
-    store = machine("second", seconds=5)
-    proxy.fault = "403"
-    assert found(store) == 0
-    proxy.fault = ""
-    store.write_result(KEYS[0], {})
-    threading.Event().wait(1.0)
-
-    assert found(store) == 8
-    remote(store).flush(120)
-    assert remote(store).statistics.uploaded == 1
-
-
-@pytest.mark.slow
-def test_a_server_that_is_stopped_costs_a_bounded_time_and_no_result(
-    machine: Machine, running: tuple[int, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    process, url = running
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)  # the server's own sockets, which stay open while it is stopped
-    fill(machine("first"))
-    store = machine("second", seconds=1.5)
-    came = store.lookup(KEYS[0]) is not None  # there is a connection; on a busy machine it may come too late
-    os.kill(process, signal.SIGSTOP)
-    try:
-        assert found(store) == came
-        fill(store)
-        assert found(store) == 8
-        (note,) = store.notes
-        assert ": no good answer came within " in note
-        assert note.endswith("; 8 outcomes not uploaded; `retarget cache info` asks it again")
-    finally:
-        os.kill(process, signal.SIGCONT)
-
-    later = machine("third")
-    assert found(later) == 8
-    assert later.notes == ()
-
-
-@pytest.mark.slow
 def test_a_bucket_that_is_not_there_is_no_empty_one(machine: Machine, proxy: FaultyProxy, tmp_path: Path) -> None:
     store = Store(tmp_path / "cache", remote=RemoteStore(RemoteSettings(url="s3://absent/x")))
     assert remote(store).ask() == "The specified bucket does not exist"
@@ -240,17 +179,3 @@ def test_a_bucket_that_is_not_there_is_no_empty_one(machine: Machine, proxy: Fau
     assert len(store.notes) == 1
     assert "s: The specified bucket does not exist; what it may have was made here; 8 outcomes not up" in store.notes[0]
     remote(store).close()
-
-
-@pytest.mark.slow
-def test_an_object_without_content_is_damaged(machine: Machine, proxy: FaultyProxy) -> None:
-    import fsspec
-
-    first, second = machine("first"), machine("second")
-    fill(first)
-    system = fsspec.filesystem("s3", skip_instance_cache=True)
-    for key in KEYS:
-        system.pipe_file(f"{remote(first).settings.url}/v1/entries/{key[:2]}/{key}", b"")
-
-    assert found(second) == 0
-    assert "has 8 objects of no use, made again here: " in second.notes[0]

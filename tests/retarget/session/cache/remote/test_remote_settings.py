@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from data_errors import error_of
 from retarget.session.cache.remote_objects import RemoteSettings, remote_settings, without_secrets
-from retarget.support.errors import RetargetError
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +63,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch, variables: d
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
-    with pytest.raises(RetargetError) as raised:
-        remote_settings()
-
-    assert str(raised.value) == message
+    assert error_of(remote_settings) == message
 
 
 def test_messages_have_no_password_and_no_query() -> None:

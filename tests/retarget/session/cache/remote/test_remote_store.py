@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from retarget.model.outcomes import Failure, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.remote_objects import RemoteSettings
-from retarget.session.cache.remote_store import RemoteStatistics, RemoteStore
+from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.sealed_files import seal
 from retarget.session.cache.store import Store
 
@@ -190,15 +189,6 @@ def test_a_store_that_is_only_read_gets_nothing(machine: Machine, share: Path) -
     assert reader.notes == ()
 
 
-def test_what_is_not_there_is_asked_for_once(machine: Machine) -> None:
-    first, second = machine("first"), machine("second")
-    assert second.lookup(KEY) is None
-    put(first)
-
-    assert second.lookup(KEY) is None
-    assert remote(second).statistics == RemoteStatistics(absent=1)
-
-
 def test_a_failure_that_is_tried_again_is_not_taken_from_the_store(machine: Machine) -> None:
     first, second = machine("first"), machine("second")
     first.put_failure(KEY, Failure(stage=Stage.COMPILE, summary="no"), seconds=1, diagnostics="")
@@ -299,37 +289,6 @@ def test_a_deeply_nested_entry_is_not_used(machine: Machine, share: Path) -> Non
     assert machine("first").lookup(KEY) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"ARTIFAKT" * 100, ARTIFACT + b"!", ARTIFACT * 2])
-def test_a_damaged_artifact_is_not_used_but_noted(machine: Machine, share: Path, content: bytes) -> None:
-    put(machine("first"))
-    (share / STORED).write_bytes(content)
-    store = machine("second")
-
-    assert store.lookup(KEY) is None
-
-    assert store.notes == (
-        f"the shared store {share} has 1 object of no use, made again here: "
-        f"the content of {STORED} has another SHA-256 or size",
-    )
-    assert (remote(store).statistics.fetched, remote(store).statistics.absent) == (0, 1)
-    assert not (store.folder / STORED).exists()
-    put(store)
-    assert machine("third").lookup(KEY) is not None
-
-
-def test_many_damaged_objects_are_one_note(machine: Machine, share: Path) -> None:
-    store = machine("first")
-    for number in range(5):
-        key = digest_of(bytes([number]))
-        write(share, f"v1/results/{key[:2]}/{key}", b"damaged")
-        assert store.read_result(key) is None
-
-    assert len(store.notes) == 1
-    assert store.notes[0].startswith(
-        f"the shared store {share} has 5 objects of no use, made again here: v1/results/6e/"
-    )
-
-
 def test_a_folder_that_is_not_there_is_left_out_and_not_created(machine: Machine, share: Path) -> None:
     share.rmdir()
     store = machine("first")
@@ -357,33 +316,3 @@ def test_no_more_is_queued_than_fits(machine: Machine, share: Path, monkeypatch:
     assert store.notes == (
         f"the shared store {share} did not get everything; 2 outcomes not uploaded, and made again elsewhere",
     )
-
-
-def test_what_is_fetched_counts_for_the_bound(machine: Machine) -> None:
-    first, second = machine("first"), machine("second", max_bytes=20_000)
-    keys = [digest_of(bytes([number])) for number in range(40)]
-    for number, key in enumerate(keys):
-        first.put_artifact(key, bytes([number]) * 2000, suffix=".up", seconds=1, diagnostics="")
-    remote(first).flush(60)
-
-    assert all(second.lookup(key) is not None for key in keys)
-
-    assert second.info().size <= 20_000
-    assert second.lookup(keys[-1]) is not None
-
-
-def test_objects_are_json_behind_their_digest(machine: Machine, share: Path) -> None:
-    put(machine("first"))
-
-    digest, _, text = (share / ENTRY).read_bytes().partition(b"\n")
-    assert digest.decode() == digest_of(text)
-    assert json.loads(text) == {
-        "format": 1,
-        "kind": "entries",
-        "key": KEY,
-        "body": {
-            "diagnostics": "warning: w",
-            "seconds": 1.5,
-            "artifact": {"digest": digest_of(ARTIFACT), "size": len(ARTIFACT), "suffix": ".up"},
-        },
-    }

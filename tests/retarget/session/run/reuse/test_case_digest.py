@@ -71,14 +71,6 @@ def test_it_covers_flagfiles_what_they_include_and_what_they_name(
     assert CaseDigests(registry).of(target) != before
 
 
-def test_it_is_the_same_in_every_checkout(tmp_path: Path, registry: Registry) -> None:
-    folders = [tmp_path / name for name in ("here", "there")]
-    for folder in folders:
-        folder.mkdir()
-    here, there = (CaseDigests(registry).of(cases_target(folder)) for folder in folders)
-    assert here == there
-
-
 def test_the_module_itself_is_the_compile_keys_to_cover(tmp_path: Path, registry: Registry) -> None:
     target = cases_target(tmp_path)
     before = CaseDigests(registry).of(target)
@@ -147,10 +139,3 @@ def test_it_covers_what_is_expected(registry: Registry, change: dict[str, object
         assert (other != plain) is counts
     by_case = TargetRules(by_case=(RankedRule(pattern="f", rule=replace(RULE, cases=("f",)), rank=()),))
     assert digests.of(compile_target(), by_case) != digests.of(compile_target())
-
-
-def test_words_of_a_filecheck_target_are_what_its_lines_are_selected_by(registry: Registry) -> None:
-    digests = CaseDigests(registry)
-    for kind, counts in (("filecheck", True), ("check", False)):
-        target = compile_target(kind=kind)
-        assert (digests.of(replace(target, tags=("other",))) != digests.of(target)) is counts

@@ -82,13 +82,6 @@ def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(
     assert under(command, path) not in {before, edited}
 
 
-def test_the_content_of_a_folder_that_a_command_names_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "big").mkdir()
-    before = under(("sh", str(tmp_path / "big")))
-    (tmp_path / "big/file").write_text("")
-    assert under(("sh", str(tmp_path / "big"))) == before
-
-
 @pytest.mark.parametrize(
     ("variable", "counts"),
     [

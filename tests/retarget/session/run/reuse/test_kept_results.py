@@ -174,11 +174,6 @@ def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(t
     assert found.dependencies[:1] == second.dependencies
 
 
-def test_a_result_of_another_form_is_none(tmp_path: Path) -> None:
-    Store(tmp_path).write_result(KEY, {"host": 3})
-    assert Results(tmp_path).found(NONE) is None
-
-
 def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
     (tmp_path / "v1").write_text("")
     kept = Results(tmp_path)
