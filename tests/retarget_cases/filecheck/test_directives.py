@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget_cases.filecheck.directives import directive_diagnostics, other_prefixes, prefixes
+from retarget_cases.filecheck.directives import directive_diagnostics, prefixes
 
 MINE = prefixes("llvm-cpu")
 
@@ -128,18 +128,3 @@ def test_what_looks_like_a_directive_of_a_config_that_there_is_not_is_an_error(l
 )
 def test_what_may_be_prose_or_for_a_config_elsewhere_is_none(line: str) -> None:
     assert directive_diagnostics(line, MINE, KNOWN) == []
-
-
-def test_where_the_configs_are_not_known_no_word_is_held_against_them() -> None:
-    assert directive_diagnostics("// LLVM-CUP-NEXT: a", MINE) == []
-
-
-def test_of_many_configs_eight_are_named() -> None:
-    known = ("CHECK", *(f"{letter}{letter}" for letter in "ABCDEFGHIJ"))
-    ((_, message),) = directive_diagnostics("// ROCM-NEXT: a", MINE, known)
-    assert message.endswith("there is CHECK, AA, BB, CC, DD, EE, FF, GG, HH and 2 more")
-
-
-def test_what_is_there_for_others_is_reported() -> None:
-    source = "// VULKAN: a\n// CUDA-SM-80-NEXT: b\n// LLVM-CPU: c\n// VULKAN-COUNT-2: d\n// note: e\n// RUN: f\n"
-    assert other_prefixes(source, MINE) == ("VULKAN", "CUDA-SM-80")

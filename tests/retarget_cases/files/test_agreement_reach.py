@@ -7,7 +7,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.cli import main
 from retarget.session import DeclarationLoader, load_extensions
 from retarget.support import DiagnosticsError
 
@@ -127,26 +126,3 @@ def test_agreeing_with_nobody_else_is_an_error(folder: Path, agree_with: str, su
         f"suite/a.cases.toml:2: case[0].agree_with: found nothing to compare: in suite 's' only {running} run the "
         "module, and each agrees with itself; expected another compiler config that runs the module"
     ]
-
-
-@pytest.mark.parametrize("excluded", ["local", "both"])
-def test_a_module_that_runs_nowhere_agrees_with_whatever_it_likes(folder: Path, excluded: str) -> None:
-    assert diagnostics(folder, "'vmxv'", suite=SUITE + OF_A + f"exclude_targets = ['{excluded}']\n") == []
-
-
-def test_a_config_that_an_error_hides_is_not_missed(folder: Path) -> None:
-    matrix = MATRIX.replace('"vmvx", compiler = "iree"', '"vmvx", compiller = "iree"')
-    reported = diagnostics(folder, "'vmvx'", matrix=matrix)
-    assert [diagnostic.partition(": found")[0] for diagnostic in reported] == [
-        "suite/matrix.toml:2: compiler_config[1].compiler",
-        "suite/matrix.toml:2: compiler_config[1].compiller",
-    ]
-
-
-def test_check_reports_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    diagnostics(folder, "'vmxv'")
-    assert main(["check", "suite"]) == 1
-    assert capsys.readouterr().err == (
-        "suite/a.cases.toml:2: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "
-        "in suite 's'; did you mean 'vmvx'?\n"
-    )

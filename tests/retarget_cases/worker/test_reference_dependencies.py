@@ -305,13 +305,6 @@ def test_a_package_with_a_c_module_stays_and_what_was_read_while_it_was_imported
     assert now(recorded) != recorded
 
 
-def test_two_modules_whose_references_import_modules_of_one_name_have_each_their_own(tmp_path: Path) -> None:
-    for name, value in (("one", 1), ("two", 2)):
-        write(tmp_path / name / "lib/helper.py", once(str(value)))
-        (tmp_path / name / "ref.py").write_text(f"{TOP}{LIB}from helper import g\ndef f(x): return g(x)\n")
-        assert evaluated(tmp_path / name)[0] == value
-
-
 def test_what_is_installed_counts_for_references_and_for_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,12 +321,6 @@ def test_what_is_installed_counts_for_references_and_for_models(
         states |= {one for one in recorder.dependencies if one[0] == "installed"}
     dependencies._installed.cache_clear()
     assert len(states) == 2
-
-
-def test_what_is_not_watched_depends_on_nothing(tmp_path: Path) -> None:
-    with recording() as recorder:
-        (tmp_path / "file").write_text("")
-    assert recorder.dependencies == ()
 
 
 def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_are(tmp_path: Path) -> None:
