@@ -1,6 +1,7 @@
 """Flagfiles: what is read from each form, and every error with its line and column."""
 
 # One row a line reads better in a table of messages.
+
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.support import DiagnosticsError
-from retarget_iree.flagfile.parse import FlagFile, parse_flagfile, read_text, split_flags
+from retarget_iree.flagfile.parse import FlagFile, parse_flagfile, read_text
 from retarget_iree.flagfile.values import Form, packed_text
 
 FILE = Path("flags.txt")
@@ -32,22 +33,6 @@ def diagnostics(*lines: str) -> list[tuple[int, int, str]]:
 # ---------------------------------------------------------------- what is read
 
 
-def test_a_file_as_published_is_read() -> None:
-    file = parse(
-        "--input=2x3xf32=@input_0.bin", '--input="1xi64=@input_1.bin"', "--expected_output=2x3xf32=@output_0.bin", ""
-    )
-    first, second = file.inputs
-    assert (first.form, first.shape, first.element, first.source, first.path) == (
-        Form.TENSOR, (2, 3), "f32", "@", "input_0.bin",
-    )  # fmt: skip
-    assert (second.shape, second.element, second.path) == ((1,), "i64", "input_1.bin")
-    assert file.expected is not None
-    assert file.expected[0].path == "output_0.bin"
-    assert file.function is None
-    assert file.thresholds == {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-4, "float64": 1e-4}
-    assert (file.rtol, file.exact) == (1e-5, False)
-
-
 def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
     file = parse("# one", "// two", "", "  --function = main \r", "\t--expected_f32_threshold= 0.5")
     assert file.function is not None
@@ -55,10 +40,6 @@ def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
     assert (file.function.location.line, file.function.location.column) == (4, 16)
     assert file.thresholds["float32"] == 0.5
     assert file.expected is None
-
-
-def test_what_only_shapes_the_output_of_the_tool_is_passed_over() -> None:
-    assert parse("--print_statistics", "--output=@x.npy", "--output_max_element_count=8") == FlagFile(path=FILE)
 
 
 def test_later_flags_override_earlier_ones_and_values_add_up() -> None:
@@ -137,10 +118,6 @@ def test_bare_numbers(value: str, number: float) -> None:
     assert type(read.numbers[0]) is type(number)
 
 
-def test_not_a_number_is_read() -> None:
-    assert math.isnan(abs(parse("--input=2xf32=nan -nan").inputs[0].numbers[1]))
-
-
 @pytest.mark.parametrize(
     ("value", "form", "source", "path"),
     [
@@ -162,15 +139,6 @@ def test_parameters_have_a_scope_or_none() -> None:
     first, second = parse("--parameters=model=w.irpa", "--parameters=b.irpa").parameters
     assert (first[0], first[1].text, first[1].location.column) == ("model", "w.irpa", 20)
     assert (second[0], second[1].text) == ("", "b.irpa")
-
-
-def test_flags_are_split_without_looking_at_values() -> None:
-    flags, wrong = split_flags(FILE, "--input=nonsense\n--module=a.mlir\nfoo")
-    assert [(flag.name, flag.value and flag.value.text) for flag in flags] == [
-        ("input", "nonsense"),
-        ("module", "a.mlir"),
-    ]
-    assert [diagnostic.line for diagnostic in wrong] == [3]
 
 
 # ---------------------------------------------------------------- errors

@@ -270,14 +270,6 @@ def test_lines_that_the_tool_refuses_are_refused(folder: Path, device: Device, l
     assert ours(device, flagfile).failure is not None
 
 
-@pytest.mark.parametrize("line", ["# comment", "// comment", "", " \t", "--function=f32 \r", "  --function = f32"])
-def test_lines_that_the_tool_passes_over_are_passed_over(folder: Path, device: Device, line: str) -> None:
-    flagfile = write(folder, "f32", ["4xf32=1"], ["4xf32=1"])
-    flagfile.write_text(f"{line}\n{flagfile.read_text()}")
-    assert tool(flagfile).returncode == 0
-    assert ours(device, flagfile).failure is None
-
-
 def test_files_that_include_others_are_read_as_the_tool_reads_them(folder: Path, device: Device) -> None:
     (folder / "more").mkdir(exist_ok=True)
     (folder / "more/both.txt").write_text("--flagfile=one.txt\n--input=4xf32=2\n")

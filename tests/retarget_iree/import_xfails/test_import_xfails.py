@@ -118,15 +118,6 @@ def test_configs_are_written_to_a_folder_with_the_counts(folder: Path, capsys: p
     assert (folder / "out/suite.toml").read_text() == SUITE
 
 
-def test_without_a_folder_they_are_printed_and_the_counts_go_to_stderr(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["import-xfails", "cpu.json", "gpu.json"]) == 0
-    printed = capsys.readouterr()
-    assert printed.out == f"# matrix.toml\n{MATRIX}\n# expectations.toml\n{EXPECTATIONS}"
-    assert printed.err == COUNTS
-
-
 def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "matrix.toml").write_text("# mine\n")
     (folder / "suite.toml").write_text(SUITE.replace(', "gpu-vulkan"', ""))
@@ -266,15 +257,6 @@ def test_two_configs_of_one_name_are_an_error_that_says_how_to_rename_one(
     )
 
 
-def test_an_empty_output_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match=r"^2$"):
-        main(["import-xfails", "cpu.json", "--output", ""])
-    assert capsys.readouterr().err.endswith(
-        "argument -o/--output: found an empty path, expected one to write to ('.' for the current folder)\n"
-    )
-    assert not (folder / "matrix.toml").exists()
-
-
 def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import-xfails", "cpu.json", "--suite", "my suite"]) == 2
     assert capsys.readouterr().err.startswith("retarget: argument --suite: found 'my suite', expected a name")
@@ -332,14 +314,6 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
 
 def read(folder: Path, name: str) -> dict[str, object]:
     return tomli.loads((folder / "out" / name).read_text())
-
-
-def test_other_keys_are_noted_and_the_rest_is_taken_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = GPU.replace('"skip_run_tests": []', '"repetitions": {"Gemm/128": 5}, "skip_run_tests": ["AB/64xf16"]')
-    (folder / "gpu.json").write_text(text)
-    assert main(["import-xfails", "gpu.json", "--output", "out"]) == 0
-    assert capsys.readouterr().out.startswith("note: gpu.json: repetitions is not taken over\n")
-    assert read(folder, "expectations.toml")["expectation"][-2]["match"] == "AB/64xf16"  # type: ignore[index]
 
 
 def test_a_config_that_names_no_device_runs_where_it_compiles_for(
@@ -539,28 +513,6 @@ def test_a_model_that_does_not_compile_for_a_chip_is_expected_to_fail_for_it(
     assert main(["import-xfails", "vae_rocm.json"]) == 1
     expected = "vae_rocm.json: compile_chip_expecting_to_fail[0]: Expected `str`, got `int`\n"
     assert capsys.readouterr().err == expected
-
-
-def test_a_benchmark_with_compile_flags_is_a_config_with_its_golden_values(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    benchmark = {
-        "inputs": ["4x1xi64"],
-        "function_run": "decode",
-        "device": "hip",
-        "compile_flags": ["--iree-hal-target-device=hip", "--iree-opt-level=O3"],
-        "golden_time_ms": {"mi300": 10},
-        "golden_time_tolerance_multiplier": {"mi300": 1.1},
-    }
-    (folder / "decode_rocm.json").write_text(json.dumps(benchmark))
-    assert main(["import-xfails", "decode_rocm.json", "--chip", "mi300", "--output", "out"]) == 0
-    (compiler,) = read(folder, "matrix.toml")["compiler_config"]  # type: ignore[misc]
-    assert compiler == {"name": "decode-rocm", "compiler": "iree", "flags": benchmark["compile_flags"]}
-    reason = "taken over from golden_time_ms of decode_rocm, mi300"
-    assert golden(folder) == [
-        {"match": "*", "when": "decode-rocm", "metric": "latency", "max": "11 ms", "reason": reason}
-    ]
-    assert capsys.readouterr().out.startswith("note: decode_rocm.json: inputs, function_run: not taken over\n")
 
 
 def test_counts_and_sizes_of_a_model_are_golden_values_of_its_config(folder: Path) -> None:

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES
-from iree_support import LLVM_CPU, VULKAN, Compile, OpenDevice, checks_of, driver_named
+from iree_support import LLVM_CPU, Compile, OpenDevice, checks_of, driver_named
 from retarget.extension import CaseRequest, Check, Device, DriverError, FunctionInfo
 from retarget.support import RetargetError
 from retarget_iree.checks import CheckCaseLoader
@@ -33,14 +33,6 @@ def test_a_check_that_holds_arrives_with_both_sides_and_its_tolerance(
     assert check.expected.tolist() == [[2.0, 4.0], [6.0, 8.0]]
     assert check.atol == pytest.approx(1e-4)
     assert check.rtol == 0.0
-
-
-def test_a_check_that_does_not_hold_arrives_with_what_differs(open_device: OpenDevice, arithmetic: bytes) -> None:
-    (check,) = checks_of(open_device("local-sync"), arithmetic, "differs")
-    assert check.kind == "eq"
-    assert check.actual.tolist() == [1, 2, 3]
-    assert check.expected is not None
-    assert check.expected.tolist() == [1, 2, 4]
 
 
 @pytest.mark.slow
@@ -248,11 +240,6 @@ def test_a_wrong_call_is_refused_and_told(
     assert str(caught.value).startswith(message)
 
 
-def test_an_unknown_function_gets_a_suggestion(open_device: OpenDevice, signatures: bytes) -> None:
-    with pytest.raises(DriverError, match="did you mean 'scalars'"):
-        open_device("local-sync").load(signatures).call("scalar", (), no_check)
-
-
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5])
 def test_bytes_that_are_no_module_are_refused(part: float, open_device: OpenDevice, arithmetic: bytes) -> None:
     with pytest.raises(DriverError, match=r"^this is not a module that the IREE runtime \S+ can load: ") as caught:
@@ -266,44 +253,6 @@ def test_a_closed_device_reports_it(open_device: OpenDevice, arithmetic: bytes) 
     device.close()
     with pytest.raises(DriverError, match="the device is closed"):
         device.load(arithmetic)
-
-
-@pytest.mark.slow
-def test_two_devices_run_one_module(open_device: OpenDevice, compile_module: Compile) -> None:
-    source = """
-    func.func @both() {
-      %a = util.unfoldable_constant dense<[1, 2, 3, 4]> : tensor<4xi32>
-      %b = arith.addi %a, %a : tensor<4xi32>
-      %there = flow.tensor.transfer %b : tensor<4xi32> to #hal.device.promise<@device_b>
-      %c = arith.addi %there, %there : tensor<4xi32>
-      %back = flow.tensor.transfer %c : tensor<4xi32> to #hal.device.promise<@device_a>
-      check.expect_eq_const(%back, dense<[4, 8, 12, 16]> : tensor<4xi32>) : tensor<4xi32>
-      return
-    }
-    """
-    devices = (("device_a", "local[0]"), ("device_b", "local[1]"))
-    artifact = compile_module(source, VMVX_BACKEND, devices=devices)
-    device = open_device("local-task", "local-task://", "0")
-    assert len(device.infos) == 2
-    (check,) = checks_of(device, artifact, "both")
-    assert check.actual.tolist() == [4, 8, 12, 16]
-    with pytest.raises(DriverError, match=r"HAL device `device_b` not found"):
-        open_device("local-task").load(artifact)
-
-
-VMVX_BACKEND = "--iree-hal-local-target-device-backends=vmvx"
-
-
-@pytest.mark.slow
-@pytest.mark.needs_vulkan
-def test_device_local_buffers_come_back_through_staging(vulkan_device: Device, compile_module: Compile) -> None:
-    artifact = compile_module(ARITHMETIC, *VULKAN)
-    (check,) = checks_of(vulkan_device, artifact, "passes")
-    assert check.actual.tolist() == [[2.0, 4.0], [6.0, 8.0]]
-    (check,) = checks_of(vulkan_device, artifact, "differs")
-    assert check.actual.tolist() == [1, 2, 3]
-    assert check.expected is not None
-    assert check.expected.tolist() == [1, 2, 4]
 
 
 @pytest.mark.needs_vulkan

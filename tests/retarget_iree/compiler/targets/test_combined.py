@@ -215,11 +215,6 @@ def test_the_command_by_hand_names_profiles_that_only_a_device_or_the_compiler_c
     assert command[1:] == expected
 
 
-def test_named_devices_beside_profiles_are_an_error() -> None:
-    with pytest.raises(CompilerError, match="found both devices and target_from, expected one of them"):
-        IREE.resolve(config("gpu.toml", devices=[("device_a", "local")]), ())
-
-
 def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(profiles: Path) -> None:
     before = profiles_fact(config("gpu.toml"))
     assert IREE.fingerprint(config("gpu.toml")).endswith(f" {before}")
@@ -228,20 +223,6 @@ def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(prof
     (profiles / "gpu.toml").write_text(VULKAN.replace("shaderFloat16 = true", "shaderFloat16 = false"))
     assert profiles_fact(config("gpu.toml")) != before
     assert IREE.fingerprint(config("host:vulkan://0")) == ""
-
-
-@pytest.mark.slow
-def test_one_artifact_has_code_for_the_devices_of_several_profiles() -> None:
-    [device, *_] = resolved("gpu.toml", "arm.toml", "host")
-    assert device.startswith("--iree-hal-target-device=__device_0=#hal.device.select<[")
-    assert device.count("#hal.device.target<") == 2
-    assert [form for form in ("vulkan-spirv-fb", "embedded-elf-arm_64") if form not in device] == []
-    compiler = IREE.resolve(config("gpu.toml", "arm.toml", "host"), ())
-    source = b"func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %b = arith.addf %a, %a : tensor<4xf32>\n"
-    source += b"  %c = linalg.softmax dimension(0) ins(%b : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>\n"
-    source += b"  return %c : tensor<4xf32>\n}\n"
-    request = CompileRequest(source=source, source_name="f.mlir", source_path=Path("f.mlir"), resolved=compiler)
-    assert IREE.compile(request).artifact
 
 
 @pytest.mark.slow
@@ -267,49 +248,6 @@ def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevic
         program = open_device(driver).load(artifact)
         [result] = program.call("f", (np.array([1, 2, 3], np.float16),), print)
         assert result.tolist() == [2, 4, 6]
-
-
-@pytest.mark.parametrize(
-    ("one", "error"),
-    [
-        (
-            config("vulkan-lavapipe", devices=[("a", "local")]),
-            "found both devices and target_from, expected one of them",
-        ),
-        (
-            config("vulkan-lavapipe", flags=["--iree-hal-target-device=local"]),
-            "--iree-hal-target-device=local contradicts target_from = 'vulkan-lavapipe', which is for vulkan; remove "
-            "one of them",
-        ),
-        (
-            config("cpu-aarch64", "vulkan-lavapipe", "host:vulkan://0"),
-            "target_from: 'vulkan-lavapipe' and 'host:vulkan://0' are both compiled to the format vulkan-spirv-fb, and "
-            "IREE's runtime chooses by format alone, so that the second would never run; expected one of them, and the "
-            "other in a compiler config of its own",
-        ),
-    ],
-)
-def test_what_contradicts_is_said_before_anything_is_compiled(one: CompilerConfig, error: str) -> None:
-    with pytest.raises(CompilerError) as caught:
-        IREE.target_parts(one, one.flags)
-    assert str(caught.value) == error
-
-
-@pytest.mark.parametrize(
-    ("keys", "error"),
-    [
-        ('target_from = "opencl-pocl"', "the compiler iree has no target for the driver 'opencl'"),
-        ('target_from = "vulkan-lavapipe"\ndevices = { a = "local" }', "found both devices and target_from"),
-    ],
-)
-def test_retarget_check_names_the_config_whose_profiles_give_no_target(
-    profiles: Path, capsys: pytest.CaptureFixture[str], keys: str, error: str
-) -> None:
-    (profiles / "matrix.toml").write_text(f'[[compiler_config]]\nname = "c"\ncompiler = "iree"\n{keys}\n')
-    assert main(["check", "matrix.toml"]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("matrix.toml:4: compiler_config[0].target_from: ")
-    assert error in err
 
 
 def test_retarget_check_names_the_flags_of_a_suite_that_contradict_a_profile(

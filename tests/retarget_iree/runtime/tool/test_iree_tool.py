@@ -14,7 +14,7 @@ import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_module
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
 from retarget.extension import Check, Device, DriverError, UnavailableError
-from retarget.model import RuntimeConfig, Stage, Toolchain
+from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
 from retarget_iree.runtime.tool import open_tool
 
@@ -40,12 +40,6 @@ def returned(compile_module: Compile) -> bytes:
 
 def no_check(_: object) -> None:
     raise AssertionError
-
-
-def test_the_tool_describes_the_device_as_the_runtime_does(tool: Device, open_device: OpenDevice) -> None:
-    (info,) = tool.infos
-    (here,) = open_device("local-sync").infos
-    assert (info.driver, info.uri, info.name, info.physical_id) == (here.driver, here.uri, here.name, "cpu")
 
 
 @pytest.mark.parametrize(
@@ -114,27 +108,12 @@ def test_returned_checks_are_those_that_the_module_makes(
     assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
 
 
-def test_the_values_of_checks_are_no_results(returned: bytes, tool: Device) -> None:
-    found: list[Check] = []
-    assert not [*tool.load(returned).call("passes", (), found.append)]
-    assert found
-
-
 def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device) -> None:
     program = tool.load(returned)
     with pytest.raises(DriverError) as caught:
         program.call("asserts", (), no_check)
     assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
     assert caught.value.stage is None
-
-
-def test_what_fails_before_the_call_failed_at_load(returned: bytes) -> None:
-    device = open_tool(config("env", flags=("--no_such_flag=1",)))
-    with pytest.raises(DriverError) as caught:
-        device.load(returned).call("passes", (), no_check)
-    device.close()
-    assert str(caught.value) == "INVALID_ARGUMENT; flag 'no_such_flag' not recognized"
-    assert caught.value.stage is Stage.LOAD
 
 
 def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(returned: bytes) -> None:
