@@ -8,7 +8,7 @@ import pytest
 from node_kernels import BOOL, INT, Kernel
 from retarget_opencl.clc.addresses import Addresses, Use
 from retarget_opencl.clc.nodes import Access, If, Leave, Loop, Place, Statement, Value
-from retarget_opencl.clc.types import Pointer, Scalar
+from retarget_opencl.clc.types import Scalar
 
 
 def op(k: Kernel, name: str, *operands: Value | int, kind: Scalar = INT) -> Value:
@@ -108,12 +108,6 @@ def test_a_built_in_depends_on_dimensions_that_have_several_work_items(
     assert Addresses.of(k.nodes, k.size).dimensions([value]) == dimensions
 
 
-def test_the_first_work_item_is_first_in_all_dimensions_named() -> None:
-    k = Kernel((2, 3, 1))
-    assert shape(k, Value("first", BOOL, built_in="First", parts=("0", "1"))) == ((1, 0, 0, 0, 0, 0), [])
-    assert shape(k, Value("first", BOOL, built_in="First", parts=("1",))) == ((1, 1, 0, 0, 0, 0), [])
-
-
 def test_a_global_id_is_the_number_of_the_group_times_its_size_plus_the_local_id() -> None:
     k = Kernel()
     x, group = k.id(), k.group()
@@ -152,46 +146,6 @@ def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_a
     assert (term.uniform, factor) == (uniform, 1)
 
 
-@pytest.mark.parametrize("name", ["LogicalNot", "Select"])
-def test_an_operation_of_one_operand_or_three_is_not_known_where_these_are_not(name: str) -> None:
-    k = Kernel()
-    group = k.group()
-    made = op(k, name, *([group] * (1 if name == "LogicalNot" else 3)), kind=BOOL)
-    assert shape(k, made) == ((0, 0, 0, 0), [1])
-
-
-def test_a_push_constant_is_the_same_at_each_load() -> None:
-    k = Kernel()
-    loads = [Value(k.name(), INT) for _ in range(2)]
-    for value in loads:
-        place = Value("constant3", Pointer(INT, "PushConstant"))
-        k.nodes.append(Statement("spirv.Load", (place,), defines=value, text="constant3"))
-    ((term, _),) = Addresses.of(k.nodes, k.size).form(loads[0]).terms
-    assert (term.key, term.uniform) == ("constant3", True)
-    assert shape(k, k.op("ISub", *loads)) == ((0, 0, 0, 0), [])
-
-
-def test_what_is_read_from_memory_that_the_kernel_writes_differs_between_work_items() -> None:
-    k = Kernel()
-    k.store("sums", 0, 1)
-    read, other = k.load("sums", 0), k.load("tops", 0)
-    addresses = Addresses.of(k.nodes, k.size)
-    assert addresses.written == {"sums"}
-    assert [addresses.form(value).terms[0][0].uniform for value in (read, other)] == [False, True]
-
-
-def test_what_a_work_item_keeps_for_itself_differs_as_what_it_stored_does() -> None:
-    k = Kernel()
-    place = Place("own", "Function")
-    own = Value("own", Pointer(INT, "Function"), place=place)
-    x, read = k.id(), Value(k.name(), INT)
-    k.nodes.append(Statement("spirv.Store", (own, x), ["own = x"], accesses=(Access(place, "write", 4),)))
-    k.nodes.append(Statement("spirv.Load", (own,), defines=read, text="own", accesses=(Access(place, "read", 4),)))
-    addresses = Addresses.of(k.nodes, k.size)
-    ((term, _),) = addresses.form(read).terms
-    assert (term.uniform, addresses.dimensions([read])) == (False, {0})
-
-
 def test_what_an_atomic_returns_differs_between_work_items_though_memory_is_trusted() -> None:
     k = Kernel()
     place, made = k.place("sums", 0), Value("old", INT)
@@ -223,28 +177,6 @@ def test_a_variable_depends_on_what_it_takes_and_on_where_it_takes_it() -> None:
     assert found == [{0}, {0}, {0}, {0, 1}, {0, 1}]
 
 
-def test_work_items_go_different_ways_where_a_condition_or_an_end_differs() -> None:
-    k = Kernel((2, 3, 1))
-    for end in (3, k.group(), k.id(1), k.id(2)):
-        with k.loop(end), k.when(k.op("SLessThan", k.id(0), end)):
-            pass
-    addresses = Addresses.of(k.nodes, k.size)
-    loops = [node for node in k.nodes if isinstance(node, Loop)]
-    tests = [[node for node in loop.body if isinstance(node, If)] for loop in loops]
-    assert [addresses.varies(loop) for loop in loops] == [False, False, True, False]
-    assert [[addresses.varies(test) for test in found] for found in tests] == [
-        *([[False, True]] * 2),
-        [True, True],
-        [False, True],
-    ]
-
-
-def test_being_first_depends_on_the_dimensions_named() -> None:
-    k = Kernel((2, 3, 1))
-    first = Value("first", BOOL, built_in="First", parts=("1", "2"))
-    assert Addresses.of(k.nodes, k.size).dimensions([first]) == {1}
-
-
 # ------------------------------------------------------------ counters of loops
 
 
@@ -258,14 +190,6 @@ def test_a_variable_without_one_first_value_is_not_known(values: Sequence[int | 
     assert shape(k, variable) == ((0, 0, 0, 0), [1])
 
 
-def test_what_is_computed_from_a_counter_changes_in_its_loop() -> None:
-    k = Kernel()
-    with k.loop(8) as i:
-        made = op(k, "BitCount", i)
-    ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
-    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
-
-
 def test_what_is_computed_from_a_variable_changes_where_what_that_takes_does() -> None:
     k = Kernel()
     with k.loop(8) as i:
@@ -275,28 +199,6 @@ def test_what_is_computed_from_a_variable_changes_where_what_that_takes_does() -
     made = op(k, "BitCount", taken)
     ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
     assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
-
-
-@pytest.mark.parametrize(
-    ("first", "end", "step", "count"),
-    [(0, 8, 4, 2), (0, 9, 4, 3), (3, 8, 1, 5), (8, 8, 1, 0), (9, 8, 1, 0), (5, -3, -2, None)],
-)
-def test_a_counter_is_its_first_value_plus_steps(first: int, end: int, step: int, count: int | None) -> None:
-    k = Kernel()
-    with k.loop(end, first=first, step=step) as i:
-        pass
-    form = Addresses.of(k.nodes, k.size).form(i)
-    ((term, factor),) = form.terms
-    assert (form.items, factor, term.count, term.uniform) == ((first,) * 4, abs(step), count, True)
-    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
-
-
-def test_a_counter_that_begins_at_the_local_id_may_take_the_steps_of_the_first() -> None:
-    k = Kernel()
-    with k.loop(8, first=k.id(), step=4) as i:
-        pass
-    form = Addresses.of(k.nodes, k.size).form(i)
-    assert (form.items, [(term.count, factor) for term, factor in form.terms]) == ((0, 1, 2, 3), [(2, 4)])
 
 
 def test_a_counter_that_grows_by_what_it_is_takes_steps_that_are_not_known() -> None:
@@ -372,24 +274,6 @@ def test_accesses_clash_where_their_bytes_meet(index: int, size: int, *, expecte
     k = Kernel()
     x = k.id()
     assert clash(k, use(k, x, "write"), use(k, k.op("IAdd", x, index), "read", size=size)) == expected
-
-
-@pytest.mark.parametrize(("negated", "expected"), [(False, False), (True, True)])
-def test_only_work_items_that_come_to_an_access_count(*, negated: bool, expected: bool) -> None:
-    k = Kernel()
-    first = k.op("IEqual", k.id(), 0)
-    alone = use(k, 0, "write", when=[(first, negated)])
-    assert alone.items == ((False, True, True, True) if negated else (True, False, False, False))
-    assert clash(k, alone, use(k, k.id(), "read")) == expected
-
-
-@pytest.mark.parametrize(("factor", "offset", "expected"), [(4, 8, False), (4, 1, True), (8, 0, False), (8, 9, True)])
-def test_a_term_of_both_accesses_counts_by_the_difference(factor: int, offset: int, *, expected: bool) -> None:
-    k = Kernel()
-    x, group = k.id(), k.group()
-    first = k.op("IAdd", k.op("IMul", group, 4), x)
-    second = k.op("IAdd", k.op("IMul", group, factor), k.op("IAdd", x, offset))
-    assert clash(k, use(k, first, "write"), use(k, second, "read")) == expected
 
 
 @pytest.mark.parametrize(("end", "offset", "expected"), [(8, 9, False), (8, 1, True), (12, 9, True)])

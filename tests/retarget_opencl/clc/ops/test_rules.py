@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from msgspec.structs import replace
-from opencl_support import compile_text, shipped
 from retarget_iree.toolchain import compiler_api
-from retarget_opencl.artifact.file import joined, read_artifact
+from retarget_opencl.artifact.file import joined
 from retarget_opencl.clc.kernel import KernelWriter
 from retarget_opencl.clc.nodes import KernelText
 from retarget_opencl.clc.ops import RULES
@@ -314,24 +313,6 @@ def test_a_float_comparison_treats_nan_as_spirv_says(device: OpenClDevice, name:
     assert tuple(bool(value) for value in actual) == _COMPARISONS[name]
 
 
-_INTEGER_COMPARISONS = {
-    "SLessThan": True,
-    "ULessThan": False,
-    "SGreaterThanEqual": False,
-    "UGreaterThanEqual": True,
-    "IEqual": False,
-    "INotEqual": True,
-}
-
-
-@pytest.mark.parametrize("name", _INTEGER_COMPARISONS)
-def test_an_integer_comparison_minds_the_sign(device: OpenClDevice, name: str) -> None:
-    body = f"%k = spirv.{name} %a, %b : i32\n%o = spirv.Constant 1 : i32\n%r = spirv.Select %k, %o, %zero : i1, i32"
-    _, source = _translate(_module(("i32", "i32"), "i32", body), compile_profile(device.profile))
-    actual = _run(device, source, [_array("i32", -1), _array("i32", 1)], _array("i32", 0))[0]
-    assert bool(actual) is _INTEGER_COMPARISONS[name]
-
-
 _LOOP = """
 %one = spirv.Constant 1 : i32
 %r = spirv.mlir.loop -> i32 {
@@ -379,57 +360,6 @@ def test_a_selection_hands_on_what_is_merged(device: OpenClDevice, given: int, e
     assert _run(device, source, [_array("i32", given)], _array("i32", 0))[0] == expected
 
 
-def test_an_op_without_a_rule_is_an_error_that_names_op_types_and_location(device: OpenClDevice) -> None:
-    text = _module(("f32",), "f32", "%x = spirv.CL.erf %a : f32\n%r = spirv.FAdd %x, %a : f32")
-    with pytest.raises(TranslationError, match=r"^no OpenCL C rule for spirv\.CL\.erf : \(f32\) -> \(f32\) at loc\("):
-        _translate(text, compile_profile(device.profile))
-
-
 def test_every_rule_names_an_op_once_unless_it_is_narrowed() -> None:
     unconditional = [(name, rule.matrices) for rule in RULES.rules if rule.applies is None for name in rule.ops]
     assert sorted(unconditional) == sorted(set(unconditional))
-
-
-_MATMUL = """
-func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %z = arith.constant 0.0 : f16
-  %e = tensor.empty() : tensor<64x64xf16>
-  %f = linalg.fill ins(%z : f16) outs(%e : tensor<64x64xf16>) -> tensor<64x64xf16>
-  %r = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%f : tensor<64x64xf16>)
-    -> tensor<64x64xf16>
-  return %r : tensor<64x64xf16>
-}
-"""
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(("matrices", "uses"), [("ptx", True), ("none", False)])
-def test_a_product_of_halves_uses_matrix_units_where_the_profile_has_them(*, matrices: str, uses: bool) -> None:
-    profile = replace(shipped("nvidia-sm80"), matrices=matrices)
-    artifact = read_artifact(compile_text(_MATMUL, profile, "main.mlir"))
-    for text in ("mma.sync.aligned.m16n8k16.row.col.f16", "ldmatrix.sync.aligned", "matrix_store_packed_row_global("):
-        assert (text in joined(artifact.sources)) == uses
-    assert ("opencl.computeCapabilityNV >= 8.0" in artifact.needs) == uses
-
-
-@pytest.mark.parametrize(
-    ("kind", "operation", "expected"),
-    [
-        ("f32", "FAdd", "as_float(retarget_shuffle_xor(as_uint(total), step))"),
-        ("i32", "IAdd", "retarget_shuffle_xor(total, step)"),
-        (
-            "f64",
-            "FAdd",
-            "as_double((uint2)(retarget_shuffle_xor(as_uint2(total).x, step), retarget_shuffle_xor(as_uint2(total).y, step)))",
-        ),
-        (
-            "i64",
-            "UMax",
-            "as_ulong((uint2)(retarget_shuffle_xor(as_uint2(total).x, step), retarget_shuffle_xor(as_uint2(total).y, step)))",
-        ),
-    ],
-)
-def test_a_subgroup_reduction_shuffles_values_of_any_width(kind: str, operation: str, expected: str) -> None:
-    body = f"%r = spirv.GroupNonUniform{operation} <Subgroup> <Reduce> %a : {kind} -> {kind}"
-    kernel, _ = _translate(_module((kind,), kind, body), shipped("nvidia-sm80"))
-    assert any(expected in line for line in kernel.lines), kernel.lines
