@@ -74,3 +74,8 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, w
         f"the environment variable RETARGET_MAX_DATA_BYTES is {written!r}, "
         "expected a number of bytes, such as 4294967296"
     )
+
+
+def test_the_smallest_limit_is_one_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETARGET_MAX_DATA_BYTES", "1")
+    assert data_limit() == 1

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, VMVX, OpenDevice, compiler_config
+from model_targets import compile_target
 from retarget.extension import CompileRequest, CompilerError, DriverError
-from retarget.model import CompileTarget, Module
 from retarget_iree.compiler import compiler as compiler_module
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.flags import phase_of, with_one_phase, without_phase
@@ -70,18 +70,8 @@ def test_an_unknown_phase_is_an_error_that_lists_the_phases(iree: IreeCompiler) 
 
 
 def test_the_command_by_hand_writes_text_to_a_file_that_is_called_so(iree: IreeCompiler) -> None:
-    config = compiler_config(*VMVX)
-    target = CompileTarget(
-        name="a_test",
-        suite="s",
-        kind="filecheck",
-        module=Module(name="a", path=Path("a.mlir")),
-        folder=Path(),
-        compiler=config,
-        flags=(*VMVX, "--compile-to=flow", "--compile-to=stream"),
-        timeout=None,
-        tags=(),
-    )
+    flags = (*VMVX, "--compile-to=flow", "--compile-to=stream")
+    target = compile_target("a", "test", compiler=compiler_config(*VMVX), flags=flags)
     argv = iree.reproduce(target, target.flags, Path("out") / "a_test.vmfb")
     assert argv[argv.index("a.mlir") :] == (
         "a.mlir",

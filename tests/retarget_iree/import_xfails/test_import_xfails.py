@@ -172,14 +172,8 @@ def test_an_entry_of_two_lists_is_taken_once_and_that_is_reported(
 ERRORS = {  # text of the list, what is written for it, the error
     '["node/test_dft"': {'["node/test_dft" 3': 'cpu.json: found no valid JSON: line 13 Unexpected "3" at column 49'},
     '"config_name": "cpu_llvm_sync",': {"": "cpu.json: Object missing required field `config_name`"},
-    '"cpu_llvm_sync"': {
-        "3": "cpu.json: config_name: Expected `str`, got `int`",
-        '""': "cpu.json: config_name: Expected `str` of length >= 1",
-    },
+    '"cpu_llvm_sync"': {'""': "cpu.json: config_name: Expected `str` of length >= 1"},
     '"expected_run_failures": ["node/test_mod", "node/test_top_k"]': {
-        '"tests_and_expected_outcomes": ["node/test_mod"]': (
-            "cpu.json: tests_and_expected_outcomes: Expected `object`, got `array`"
-        ),
         '"expected_run_failures": ["node/test_mod"], "expected_run_failures": ["node/test_top_k"]': (
             "cpu.json: found no valid JSON: found the key 'expected_run_failures' twice in one object, "
             "expected each once"
@@ -190,7 +184,6 @@ ERRORS = {  # text of the list, what is written for it, the error
         ),
     },
     '["node/test_det"]': {
-        '{"node/test_det": 1}': "cpu.json: skip_compile_tests: Expected `array`, got `object`",
         '["\\ud800"]': (
             "cpu.json: found no valid JSON: 'utf-8' codec can't encode character '\\ud800' in "
             "position 210: surrogates not allowed"
@@ -475,9 +468,7 @@ def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"golden_time_ms": {"mi300": "fast"}}', "golden_time_ms[...]: Expected `float`, got `str`"),
         ('{"golden_size": -1}', "golden_size: Expected `float` > 0.0"),
-        ('{"golden_times_ms": 3}', "golden_times_ms: Expected `object`, got `int`"),
         ('{"golden_dispatch": 2e18}', "golden_dispatch: Expected `float` < 1e+18"),
     ],
 )
