@@ -105,19 +105,6 @@ def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest
     assert "| compare | 0 |" in lines
 
 
-def test_operators_that_end_alike_on_every_target_are_listed_and_have_no_row(manifest: Path, tmp_path: Path) -> None:
-    file = junit(
-        tmp_path / "run.xml",
-        *(case("test_abs", target, PASSED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
-        *(case("test_add", target, FAILED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
-    )
-    lines = page(manifest, file)
-    assert any(line.endswith("on every target, with the number of tests: Abs (1).") for line in lines)
-    assert any(line.endswith("no test passes on any target: Add (3).") for line in lines)
-    assert "Operators of which equally many tests pass on every target: none." in lines
-    assert lines[-1].startswith("| --- |")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

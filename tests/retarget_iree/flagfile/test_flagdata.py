@@ -1,7 +1,6 @@
 """What a flagfile's values become, held against the function's signature; errors have the value's location."""
 
 # One row a line reads better in a table of messages.
-
 # ruff: noqa: E501
 
 from __future__ import annotations
@@ -121,6 +120,17 @@ def test_readings_go_on_where_the_last_one_ended() -> None:
     assert pieces.expected is not None
     assert pieces.expected[0] is not None
     assert pieces.expected[0].tolist() == [0, 1, 2]
+
+
+def test_files_of_another_size_are_errors_at_their_value_all_at_once() -> None:
+    Path("a.bin").write_bytes(bytes(20))
+    assert diagnostics(ANY, "--input=2x3xf32=@a.bin", "--expected_output=4xf32=@a.bin") == [
+        "flags.txt:1:9: data file a.bin is short: expected 24 bytes for 2x3xf32, found 20",
+        "flags.txt:2:19: data file a.bin is oversized: expected 16 bytes for 4xf32, found 20",
+    ]
+    assert diagnostics(ANY, "--input=1xf32=@a.bin", "--input=2xf32=+a.bin") == [
+        "flags.txt:2:9: data file a.bin is oversized: expected 12 bytes for 1xf32 and 2xf32, found 20"
+    ]
 
 
 def test_elements_that_numpy_stores_without_a_type_take_the_declared_one() -> None:

@@ -145,28 +145,23 @@ def test_tensors_and_scalars_go_in_and_come_out(open_device: OpenDevice, signatu
     assert [result.tolist() for result in results] == [[0.0, 4.0, 8.0, 12.0], 42, 2.5]
 
 
-def test_scalars_keep_their_declared_types(open_device: OpenDevice, signatures: bytes) -> None:
-    program = open_device("local-sync").load(signatures)
-    inputs = [np.int8(-3), np.True_, np.int64(2**40), np.float16(1.5), ml_dtypes.bfloat16(-2.5), np.int64(7)]
-    results = program.call("scalars", [np.asarray(value) for value in inputs], no_check)
-    dtypes = [np.int8, np.bool_, np.int64, np.float16, ml_dtypes.bfloat16, np.int64]
-    assert [result.dtype for result in results] == [np.dtype(dtype) for dtype in dtypes]
-    assert [result.item() for result in results] == [-3, True, 2**40, 1.5, -2.5, 7]
-
-
-def test_booleans_unsigned_rank_zero_and_empty_tensors_survive_the_way(
-    open_device: OpenDevice, signatures: bytes
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [
+        ("scalars", (np.int8(-3), np.True_, np.int64(2**40), np.float16(1.5), ml_dtypes.bfloat16(-2.5), np.int64(7))),
+        ("small_scalars", (ml_dtypes.int4(-3), ml_dtypes.float8_e4m3fn(-1.5), ml_dtypes.float8_e8m0fnu(0.25))),
+        ("tensors", (np.bool_([1, 0]), np.uint8([1, 255]), ml_dtypes.bfloat16(0.5), np.zeros((0, 3), np.float32))),
+        ("complex", (np.complex64([1 + 2j, -0.5j]),)),
+    ],
+)
+def test_numbers_and_tensors_of_every_kind_survive_the_way(
+    open_device: OpenDevice, signatures: bytes, function: str, inputs: Sequence[np.generic]
 ) -> None:
-    program = open_device("local-sync").load(signatures)
-    inputs = [
-        np.array([True, False, True]),
-        np.array([1, 255], np.uint8),
-        np.array(0.5, ml_dtypes.bfloat16),
-        np.empty((0, 3), np.float32),
+    arrays = [np.asarray(value) for value in inputs]
+    results = open_device("local-sync").load(signatures).call(function, arrays, no_check)
+    assert [(one.dtype, one.shape, one.tolist()) for one in results] == [
+        (one.dtype, one.shape, one.tolist()) for one in arrays
     ]
-    results = program.call("tensors", inputs, no_check)
-    assert [(result.dtype, result.shape) for result in results] == [(value.dtype, value.shape) for value in inputs]
-    assert [result.tolist() for result in results] == [value.tolist() for value in inputs]
 
 
 def test_elements_of_less_than_a_byte_are_packed_on_the_way(open_device: OpenDevice, signatures: bytes) -> None:
@@ -185,14 +180,6 @@ def test_elements_of_less_than_a_byte_are_packed_on_the_way(open_device: OpenDev
     assert [result.tolist() for result in others] == [value.tolist() for value in inputs[1:]]
 
 
-def test_small_scalars_keep_their_declared_types(open_device: OpenDevice, signatures: bytes) -> None:
-    inputs = [ml_dtypes.int4(-3), ml_dtypes.float8_e4m3fn(-1.5), ml_dtypes.float8_e8m0fnu(0.25)]
-    program = open_device("local-sync").load(signatures)
-    results = program.call("small_scalars", [np.asarray(value) for value in inputs], no_check)
-    assert [result.dtype.name for result in results] == ["int4", "float8_e4m3fn", "float8_e8m0fnu"]
-    assert [result.item() for result in results] == [-3, -1.5, 0.25]
-
-
 def test_a_result_that_numpy_cannot_hold_is_named(open_device: OpenDevice, signatures: bytes) -> None:
     with pytest.raises(DriverError) as caught:
         open_device("local-sync").load(signatures).call("three_bits", [], no_check)
@@ -200,13 +187,6 @@ def test_a_result_that_numpy_cannot_hold_is_named(open_device: OpenDevice, signa
     assert caught.value.hint == (
         "let the module convert them to another type before it checks or returns them (`arith.extsi`)"
     )
-
-
-def test_complex_tensors_survive_the_way(open_device: OpenDevice, signatures: bytes) -> None:
-    values = np.array([1 + 2j, -0.5j], np.complex64)
-    (result,) = open_device("local-sync").load(signatures).call("complex", [values], no_check)
-    assert result.dtype == np.complex64
-    assert result.tolist() == values.tolist()
 
 
 @pytest.mark.parametrize(

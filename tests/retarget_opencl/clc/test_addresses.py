@@ -8,7 +8,7 @@ import pytest
 from node_kernels import BOOL, INT, Kernel
 from retarget_opencl.clc.addresses import Addresses, Use
 from retarget_opencl.clc.nodes import Access, If, Leave, Loop, Place, Statement, Value
-from retarget_opencl.clc.types import Scalar
+from retarget_opencl.clc.types import Pointer, Scalar
 
 
 def op(k: Kernel, name: str, *operands: Value | int, kind: Scalar = INT) -> Value:
@@ -146,6 +146,27 @@ def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_a
     assert (term.uniform, factor) == (uniform, 1)
 
 
+def test_what_is_read_from_memory_that_the_kernel_writes_differs_between_work_items() -> None:
+    k = Kernel()
+    k.store("sums", 0, 1)
+    read, other = k.load("sums", 0), k.load("tops", 0)
+    addresses = Addresses.of(k.nodes, k.size)
+    assert addresses.written == {"sums"}
+    assert [addresses.form(value).terms[0][0].uniform for value in (read, other)] == [False, True]
+
+
+def test_what_a_work_item_keeps_for_itself_differs_as_what_it_stored_does() -> None:
+    k = Kernel()
+    place = Place("own", "Function")
+    own = Value("own", Pointer(INT, "Function"), place=place)
+    x, read = k.id(), Value(k.name(), INT)
+    k.nodes.append(Statement("spirv.Store", (own, x), ["own = x"], accesses=(Access(place, "write", 4),)))
+    k.nodes.append(Statement("spirv.Load", (own,), defines=read, text="own", accesses=(Access(place, "read", 4),)))
+    addresses = Addresses.of(k.nodes, k.size)
+    ((term, _),) = addresses.form(read).terms
+    assert (term.uniform, addresses.dimensions([read])) == (False, {0})
+
+
 def test_what_an_atomic_returns_differs_between_work_items_though_memory_is_trusted() -> None:
     k = Kernel()
     place, made = k.place("sums", 0), Value("old", INT)
@@ -198,6 +219,20 @@ def test_what_is_computed_from_a_variable_changes_where_what_that_takes_does() -
     k.assign(taken, k.group())
     made = op(k, "BitCount", taken)
     ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
+    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "step", "count"),
+    [(0, 8, 4, 2), (0, 9, 4, 3), (3, 8, 1, 5), (8, 8, 1, 0), (9, 8, 1, 0), (5, -3, -2, None)],
+)
+def test_a_counter_is_its_first_value_plus_steps(first: int, end: int, step: int, count: int | None) -> None:
+    k = Kernel()
+    with k.loop(end, first=first, step=step) as i:
+        pass
+    form = Addresses.of(k.nodes, k.size).form(i)
+    ((term, factor),) = form.terms
+    assert (form.items, factor, term.count, term.uniform) == ((first,) * 4, abs(step), count, True)
     assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
 
 

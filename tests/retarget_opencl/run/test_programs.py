@@ -135,15 +135,6 @@ def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
         call(add, "sub")
 
 
-@pytest.mark.slow
-def test_a_global_lives_from_call_to_call_and_not_from_load_to_load(load: Load) -> None:
-    ones = np.ones(4, np.float32)
-    program = load(STATE)
-    values = [call(program, "accumulate", ones)[0][0] for _ in range(3)]
-    assert values == [2.0, 3.0, 4.0]
-    assert call(load(STATE), "accumulate", ones)[0][0] == 2.0
-
-
 def test_checks_are_handed_on_with_their_tolerances_and_the_call_goes_on(load: Load) -> None:
     seen: list[Check] = []
     load(CHECKS).call("checks", [], seen.append)

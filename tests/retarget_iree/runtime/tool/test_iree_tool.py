@@ -11,9 +11,9 @@ import msgspec.structs
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_module
+from iree_modules import ARITHMETIC, FAILING
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
-from retarget.extension import Check, Device, DriverError, UnavailableError
+from retarget.extension import Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
 from retarget_iree.runtime.tool import open_tool
@@ -71,24 +71,6 @@ def test_numbers_and_tensors_come_back_as_in_the_process(
     pairs = zip(ours.call(function, arrays, no_check), theirs.call(function, arrays, no_check), strict=True)
     for actual, expected in pairs:
         assert (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
-
-
-@pytest.mark.slow
-def test_every_element_type_comes_back_as_in_the_process(
-    element_types: bytes, compile_module: Compile, tool: Device, open_device: OpenDevice
-) -> None:
-    rewritten = return_checks(element_types_module().encode(), "test.mlir")
-    program = tool.load(compile_module(rewritten, *VMVX, "--iree-input-demote-f64-to-f32=false"))
-    device = open_device("local-sync")
-    assert len(program.functions) == len(ELEMENT_TYPES)
-    for function in program.functions:
-        ours: list[Check] = []
-        program.call(function.name, (), ours.append)
-        (theirs,) = checks_of(device, element_types, function.name)
-        for actual, expected in ((ours[0].actual, theirs.actual), (ours[0].expected, theirs.expected)):
-            assert actual is not None
-            assert expected is not None
-            assert (actual.dtype, actual.tobytes()) == (expected.dtype, expected.tobytes()), function.name
 
 
 @pytest.mark.slow
