@@ -224,6 +224,11 @@ def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevic
         assert result.tolist() == [2, 4, 6]
 
 
+def test_two_profiles_of_one_format_are_refused_before_anything_is_compiled() -> None:
+    with pytest.raises(CompilerError, match="are both compiled to the format vulkan-spirv-fb, and IREE's runtime"):
+        IREE.target_parts(config("cpu-aarch64", "vulkan-lavapipe", "host:vulkan://0"), ())
+
+
 def test_retarget_check_names_the_flags_of_a_suite_that_contradict_a_profile(
     profiles: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
