@@ -36,11 +36,6 @@ CANNOT_FAIL = "a case that cannot fail tests nothing"
 BAD_FILES = {
     "nothing at all": ("", ": case: found no such key, expected a non-empty array of tables"),
     "no case": ("case = []\n", ":1: case: found an empty array, expected a non-empty array of tables"),
-    "a case that is no table": ("case = 1\n", ":1: case: found the integer 1, expected a non-empty array of tables"),
-    "no TOML": (
-        "[[case]\n",
-        ":1: found a TOML syntax error in column 7: expected ']]' at the end of an array declaration",
-    ),
     "an unknown key": (
         CASE + JUDGED + "functoin = 'f'\n",
         f":3: case[0].functoin: found the unknown key 'functoin', expected one of {KEYS}; did you mean 'function'?",
@@ -61,7 +56,6 @@ BAD_FILES = {
         CASE + JUDGED + "agree_with = 'vmvx'\n",
         ":3: case[0].agree_with: found it beside expected, expected one of them",
     ),
-    "an empty name": (CASE + "name = ''\n" + JUDGED, ":2: case[0].name: found '', expected printable text"),
     "a name of two lines": (
         CASE + 'name = "a\\nb"\n' + JUDGED,
         ":2: case[0].name: found 'a\\nb', expected printable text",
@@ -73,10 +67,6 @@ BAD_FILES = {
     "inputs that are no array": (
         CASE + JUDGED + "inputs = 1\n",
         ":3: case[0].inputs: found the integer 1, expected an array of values",
-    ),
-    "a function that is no text": (
-        CASE + JUDGED + "function = 1\n",
-        ":3: case[0].function: found the integer 1, expected a string",
     ),
     "text that is no number": (
         CASE + "inputs = [['0x1p-3', '1-2 j', 'nan', '1_000', '0b1', '1e999', 'one']]\n" + JUDGED,
@@ -93,10 +83,6 @@ BAD_FILES = {
     "more sizes than an array has": (
         CASE + f"inputs = [{{ fill = 1, shape = {[1] * 65} }}]\n" + JUDGED,
         ":2: case[0].inputs[0].shape: found 65 sizes, expected at most 64",
-    ),
-    "a number of more digits than Python reads": (
-        CASE + f"inputs = [{'9' * 5000}]\n" + JUDGED,
-        ": found a number that is too long: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits",
     ),
     "a range wider than any number": (
         CASE + "inputs = [{ random = 'uniform', low = -1e308, high = 1e308 }]\n" + JUDGED,
@@ -153,10 +139,6 @@ BAD_FILES = {
     "an agreement with a number": (
         CASE + "agree_with = { a = 3, '*' = 'b' }\n",
         ":2: case[0].agree_with.a: found the integer 3, expected the name of a compiler config",
-    ),
-    "an agreement with several": (
-        CASE + "agree_with = 'v*'\n",
-        ":2: case[0].agree_with: found 'v*', expected the name of a compiler config",
     ),
     "an empty agreement": (
         CASE + "agree_with = {}\n",
