@@ -318,34 +318,6 @@ def test_what_a_reference_returns_is_not_guessed(folder: Path, returned: str, me
 
 
 @pytest.mark.parametrize(
-    ("judged", "message"),
-    [
-        ("expected = [1]", "expected: found 1 value, sink returns 0 results"),
-        ("reference = 'ref.py:f'", "reference: ref.py:f returned 1 result, sink returns 0"),
-    ],
-)
-def test_a_function_that_returns_nothing_is_not_held_against_values(folder: Path, judged: str, message: str) -> None:
-    (folder / "ref.py").write_text("def f(x):\n    return x\n")
-    (case,) = load(folder, f"[[case]]\ninputs = [[1, 2]]\n{judged}\n", function("sink", ["tensor<2xf32>"]))
-    with pytest.raises(DiagnosticsError) as caught:
-        read(case)
-    assert str(caught.value) == f"suite/m.cases.toml:3: case[0].{message}"
-
-
-def test_numbers_of_python_take_the_declared_type(folder: Path) -> None:
-    (folder / "ref.py").write_text("def f(x):\n    return 7, True, 1.5, 1 - 2j\n")
-    results = function("f", ["f32"], ["i8", "i1", "f16", "complex<f32>"])
-    (case,) = load(folder, "[[case]]\ninputs = [1]\nreference = 'ref.py:f'\n", results)
-    arrays = read(case).expected or ()
-    assert [(array.dtype.name, array.item()) for array in arrays] == [
-        ("int8", 7),
-        ("bool", True),
-        ("float16", 1.5),
-        ("complex64", 1 - 2j),
-    ]
-
-
-@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("boom", 'suite/ref.py:15: boom raised ValueError: no such shape\n    raise ValueError("no such shape")'),

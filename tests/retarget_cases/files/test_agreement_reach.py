@@ -103,17 +103,6 @@ def test_cycles_are_of_known_configs_and_hide_no_other_error(
     assert diagnostics(folder, agree_with) == [f"suite/a.cases.toml:{diagnostic}" for diagnostic in reported]
 
 
-@pytest.mark.parametrize("excluded", ["vmvx", "v*"])
-def test_a_config_that_the_module_is_taken_out_of_cannot_be_agreed_with(folder: Path, excluded: str) -> None:
-    suite = SUITE + OF_A + f"exclude_targets = ['{excluded}']\n"
-    (diagnostic,) = diagnostics(folder, "'vmvx'", suite=suite)
-    assert diagnostic == (
-        "suite/a.cases.toml:2: case[0].agree_with: found 'vmvx', which does not run the module, "
-        "expected a compiler config that runs the module in suite 's'; there is llvm-cpu"
-    )
-    assert diagnostics(folder, "'vmvx'", suite=suite.replace("['a']", "['b']")) == []
-
-
 @pytest.mark.parametrize(
     ("agree_with", "suite", "running"),
     [

@@ -285,23 +285,6 @@ def clash(k: Kernel, first: Use, second: Use, stale: frozenset[Loop] = frozenset
 
 
 @pytest.mark.parametrize(
-    ("modes", "expected"),
-    [
-        (("write", "read"), True),
-        (("write", "write"), True),
-        (("read", "atomic"), True),
-        (("read", "read"), False),
-        (("atomic", "atomic"), False),
-    ],
-)
-def test_two_accesses_to_one_byte_clash_unless_both_read_or_both_are_atomic(
-    modes: tuple[str, str], *, expected: bool
-) -> None:
-    k = Kernel()
-    assert clash(k, use(k, 0, modes[0]), use(k, k.id(), modes[1])) == expected
-
-
-@pytest.mark.parametrize(
     ("index", "size", "expected"),
     [(0, 4, False), (4, 4, False), (3, 4, True), (4, 8, False), (0, 8, True), (1, 1, True)],
 )
@@ -320,19 +303,6 @@ def test_a_counter_whose_end_is_known_takes_its_values_only(end: int, offset: in
     assert clash(k, use(k, i, "write"), use(k, k.op("IAdd", x, offset), "read")) == expected
 
 
-@pytest.mark.parametrize(
-    ("place", "size", "expected"), [(7, 4, False), (8, 4, True), (5, 8, True), (6, 8, False), (7, 8, False)]
-)
-def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(
-    place: int, size: int, *, expected: bool
-) -> None:
-    k = Kernel()
-    with k.loop(k.group(), step=4) as i:
-        pass
-    first, second = use(k, i, "write", size=size), use(k, place, "read")
-    assert (clash(k, first, second), clash(k, second, first)) == (expected, expected)
-
-
 @pytest.mark.parametrize(("ends", "expected"), [((256,), False), ((257,), True), ((16, 16), False), ((16, 17), True)])
 def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *, expected: bool) -> None:
     k, at = Kernel(), Kernel.value(0)
@@ -342,19 +312,6 @@ def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *,
         at = k.op("IAdd", at, i)
     assert clash(k, use(k, at, "write"), use(k, 5000, "read")) == expected
     assert not clash(k, use(k, at, "write"), use(k, 5001, "read"))
-
-
-@pytest.mark.parametrize("goes_on", [False, True, None])
-def test_a_counter_is_the_same_for_two_accesses_in_its_loop_unless_that_went_on(*, goes_on: bool | None) -> None:
-    k = Kernel()
-    x = k.id()
-    with k.loop(k.group(), step=4) as i:
-        pass
-    loops = frozenset(node for node in k.nodes if isinstance(node, Loop))
-    at = k.op("IAdd", i, x)
-    after = loops if goes_on is not None else frozenset[Loop]()
-    first, second = use(k, at, "write", loops=loops), use(k, k.op("IAdd", at, 5), "read", loops=after)
-    assert clash(k, first, second, loops if goes_on else frozenset()) == (goes_on is not False)
 
 
 @pytest.mark.parametrize(

@@ -275,20 +275,6 @@ def test_neighbouring_ifs_of_one_condition_become_one(size: tuple[int, int, int]
     assert k.text().count("if (") == 1
 
 
-def test_other_ifs_stay_apart() -> None:
-    k = Kernel()
-    x = k.id()
-    condition = k.op("SLessThan", x, 3)
-    for negated in (False, True):
-        with k.when(condition, negated=negated):
-            k.store("sums", x, 1)
-    changing = k.variable(1)
-    for _ in range(2):
-        with k.when(changing):
-            k.store("sums", x, 1)
-    assert k.text().count("if (") == 4
-
-
 # ------------------------------------------------------------ work that is done several times over
 
 
