@@ -121,10 +121,6 @@ def test_no_starter_is_written_for_a_model_with_its_tensors_in_other_files(model
     "changed",
     [
         ("[[0, 1, 2]]", "[0, 1, 2]", "2: case[0].inputs[0]: argument 0 of scale: found 3xf32, expected tensor<?x3xf32>"),
-        (", [7, 8]]", "]", "2: case[0].inputs: found 1 value, scale takes 2 arguments (tensor<?x3xf32>, tensor<2xi64>)"),
-        ("[7, 8]", "[7, 0.5]", "2: case[0].inputs[1][1]: argument 1 of scale: found 0.5, expected an integer (i64)"),
-        ("[7, 8]", "{ iota = 1, shape = [3] }", "2: case[0].inputs[1]: argument 1 of scale: found 3xi64, expected tensor<2xi64>"),
-        ("[7, 8]", "{ fill = 0.5 }", "2: case[0].inputs[1]: argument 1 of scale: found 0.5, expected an integer (i64)"),
         ("[[[1, 3, 5]]]", "[[[1, 3]]]", "3: case[0].expected[0]: result 0 of scale: found 1x2xf32, expected tensor<?x3xf32>"),
         (
             "[[0, 1, 2]]",
@@ -139,7 +135,7 @@ def test_no_starter_is_written_for_a_model_with_its_tensors_in_other_files(model
             "did you mean 'scale'?",
         ),
     ],
-    ids=["rank", "count", "integer", "generated size", "fill", "result", "open size", "function"],
+    ids=["rank", "result", "open size", "function"],
 )  # fmt: skip
 def test_check_reports_what_does_not_fit_the_model(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], changed: tuple[str, str, str]

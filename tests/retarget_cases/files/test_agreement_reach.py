@@ -44,45 +44,40 @@ def test_configs_that_run_the_module_can_be_agreed_with(folder: Path, agree_with
     assert diagnostics(folder, agree_with) == []
 
 
+RUNS = "expected a compiler config that runs the module in suite 's'"
+MATCHES = "expected a compiler config or a glob that matches one"
+
+
 @pytest.mark.parametrize(
     ("agree_with", "diagnostic"),
     [
-        (
-            "'vmxv'",
-            "a.cases.toml:2: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module in suite 's'; did you mean 'vmvx'?",
-        ),
-        (
-            "'hip'",
-            "a.cases.toml:2: case[0].agree_with: found 'hip', expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx",
-        ),
-        (
-            "'cuda'",  # it compiles the module and runs it nowhere
-            "a.cases.toml:2: case[0].agree_with: found 'cuda', which does not run the module, expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx",
-        ),
-        (
-            "{ '*' = 'vmvx', cuda = 'lvm-cpu' }",  # also where nothing that runs asks for it
-            "a.cases.toml:2: case[0].agree_with.cuda: found 'lvm-cpu', expected a compiler config that runs the module in suite 's'; did you mean 'llvm-cpu'?",
-        ),
+        ("'vmxv'", f": found 'vmxv', {RUNS}; did you mean 'vmvx'?"),
+        ("'hip'", f": found 'hip', {RUNS}; there is llvm-cpu, vmvx"),
+        # it compiles the module and runs it nowhere
+        ("'cuda'", f": found 'cuda', which does not run the module, {RUNS}; there is llvm-cpu, vmvx"),
+        # also where nothing that runs asks for it
+        ("{ '*' = 'vmvx', cuda = 'lvm-cpu' }", f".cuda: found 'lvm-cpu', {RUNS}; did you mean 'llvm-cpu'?"),
         (
             "{ llvm-cup = 'llvm-cpu', '*' = 'vmvx' }",
-            "a.cases.toml:2: case[0].agree_with.llvm-cup: found 'llvm-cup', expected a compiler config or a glob that matches one; did you mean 'llvm-cpu'?",
+            f".llvm-cup: found 'llvm-cup', {MATCHES}; did you mean 'llvm-cpu'?",
         ),
         (
             "{ 'rocm-*' = 'llvm-cpu', '*' = 'vmvx' }",
-            "a.cases.toml:2: case[0].agree_with.\"rocm-*\": found 'rocm-*', expected a compiler config or a glob that matches one; there is llvm-cpu, vmvx, cuda",
+            f".\"rocm-*\": found 'rocm-*', {MATCHES}; there is llvm-cpu, vmvx, cuda",
         ),
         (
             "{ llvm-cpu = 'vmvx' }",
-            "a.cases.toml:2: case[0].agree_with: found nothing to agree with for compiler config 'vmvx', expected one of llvm-cpu to match it; '*' matches every config",
+            ": found nothing to agree with for compiler config 'vmvx', expected one of llvm-cpu to match it; "
+            "'*' matches every config",
         ),
     ],
 )
 def test_what_cannot_be_agreed_with_is_an_error(folder: Path, agree_with: str, diagnostic: str) -> None:
-    assert diagnostics(folder, agree_with) == [f"suite/{diagnostic}"]
+    assert diagnostics(folder, agree_with) == [f"suite/a.cases.toml:2: case[0].agree_with{diagnostic}"]
 
 
 CYCLE = "found configs that wait for each other's results, vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
-UNKNOWN = "found 'nonono', expected a compiler config that runs the module in suite 's'; there is llvm-cpu, vmvx"
+UNKNOWN = f"found 'nonono', {RUNS}; there is llvm-cpu, vmvx"
 
 
 @pytest.mark.parametrize(

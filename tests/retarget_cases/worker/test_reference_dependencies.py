@@ -121,11 +121,6 @@ ROWS: dict[str, tuple[str, Change, Change]] = {
         "def f(x): return x * np.float32((HERE / 'factor').read_text())\n",
         *changed("factor", "1", "2"),
     ),
-    "an array that it loads": (
-        "def f(x): return x * np.load(HERE / 'factor.npy')\n",
-        lambda at: np.save(at / "factor.npy", np.float32(1)),
-        lambda at: np.save(at / "factor.npy", np.float32(2)),
-    ),
     "an array that it maps": (
         "def f(x): return x * np.fromfile(HERE / 'factor', np.float32)\n",
         lambda at: (at / "factor").write_bytes(np.float32(1).tobytes()),
@@ -186,10 +181,6 @@ ROWS: dict[str, tuple[str, Change, Change]] = {
         lambda at: write(at / "lib/two", ""),
     ),
     "a variable that it reads": ("def f(x): return x * float(os.environ['FACTOR'])\n", *set_to("FACTOR", "1", "2")),
-    "a variable that it asks for": (
-        "def f(x): return x * float(os.getenv('FACTOR_OF', '1'))\n",
-        *set_to("FACTOR_OF", None, "2"),
-    ),
     "a variable that it gets": (
         "def f(x): return x * float(os.environ.get('FACTOR_OF', '1'))\n",
         *set_to("FACTOR_OF", None, "2"),
