@@ -74,19 +74,16 @@ def test_the_installed_tests_have_tags_of_operator_opset_and_types() -> None:
     assert tags == {name: opset.sub("opset", tags) for name, tags in TESTS.items() if name != "test_of_a_later_onnx"}
 
 
+ANOTHER_FORM = "keeps its node tests in another form; expected one that generates them, such as onnx 1.23"
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [
         (OSError("no folder"), "does not make its node tests: no folder"),
-        ([], "keeps its node tests in another form; expected one that generates them, such as onnx 1.23"),
-        (
-            [SimpleNamespace(model=None, data_sets=())],
-            "keeps its node tests in another form; expected one that generates them, such as onnx 1.23",
-        ),
-        (
-            [SimpleNamespace(model=(), data_sets=None)],
-            "keeps its node tests in another form; expected one that generates them, such as onnx 1.23",
-        ),
+        ([], ANOTHER_FORM),
+        ([SimpleNamespace(model=None, data_sets=())], ANOTHER_FORM),
+        ([SimpleNamespace(model=(), data_sets=None)], ANOTHER_FORM),
     ],
     ids=["an error", "none", "no model", "no data"],
 )
