@@ -222,6 +222,27 @@ def test_an_if_is_closed_for_a_barrier_and_values_that_live_on_are_declared_at_t
     )
 
 
+def test_a_condition_that_may_change_is_kept() -> None:
+    k = Kernel()
+    x = k.id()
+    going = k.variable(x)
+    with k.when(going):
+        k.store("sums", x, 1)
+        k.assign(going, 0)
+        k.load("sums", 0)
+    assert k.text().splitlines()[2:] == [
+        "const uint v3 = i1;",
+        "if (v3) {",
+        "    sums[x] = 1;",
+        "    i1 = 0;",
+        "}",
+        "barrier(local);",
+        "if (v3) {",
+        "    const uint v2 = sums[0];",
+        "}",
+    ]
+
+
 @pytest.mark.parametrize("side", ["none", "then", "else"])
 def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before(side: str) -> None:
     k = Kernel()

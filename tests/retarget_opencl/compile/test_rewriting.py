@@ -8,6 +8,48 @@ import pytest
 from opencl_support import Load, call
 from retarget_opencl.compile.rewriting import may_help, plain_tiling, without_subgroups
 
+FUNCTIONS = """
+func.func @functions(%a: tensor<5xf64>, %b: tensor<5xf64>) -> (tensor<5xf64>, tensor<5xf64>) {
+  %e = math.exp %a : tensor<5xf64>
+  %l = math.log %b : tensor<5xf64>
+  %s = arith.addf %e, %l : tensor<5xf64>
+  %p = math.powf %b, %a : tensor<5xf64>
+  return %s, %p : tensor<5xf64>, tensor<5xf64>
+}
+func.func @softmax(%a: tensor<3x7xf64>) -> tensor<3x7xf64> {
+  %room = tensor.empty() : tensor<3x7xf64>
+  %r = linalg.softmax dimension(1) ins(%a : tensor<3x7xf64>) outs(%room : tensor<3x7xf64>) -> tensor<3x7xf64>
+  return %r : tensor<3x7xf64>
+}
+func.func @conversions(%i: tensor<6xi32>, %q: tensor<6xf16>) -> (tensor<6xbf16>, tensor<6xf16>) {
+  %b = arith.sitofp %i : tensor<6xi32> to tensor<6xbf16>
+  %e = arith.truncf %q : tensor<6xf16> to tensor<6xf8E5M2>
+  %hidden = util.optimization_barrier %e : tensor<6xf8E5M2>
+  %h = arith.extf %hidden : tensor<6xf8E5M2> to tensor<6xf16>
+  return %b, %h : tensor<6xbf16>, tensor<6xf16>
+}
+"""
+
+
+@pytest.mark.slow
+def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Load) -> None:
+    program = load(FUNCTIONS)
+    a, b = np.array([-700.0, -1.0, 0.0, 0.5, 700.0]), np.array([0.5, 0.1, 1.0, 2.0, 1.5])
+    total, power = call(program, "functions", a, b)
+    np.testing.assert_allclose(total, np.exp(a) + np.log(b), rtol=1e-14)
+    np.testing.assert_allclose(power, np.power(b, a), rtol=1e-13)
+    rows = np.random.default_rng(0).normal(0, 50, (3, 7))
+    (shares,) = call(program, "softmax", rows)
+    powers = np.exp(rows - rows.max(1, keepdims=True))
+    np.testing.assert_allclose(shares, powers / powers.sum(1, keepdims=True), rtol=1e-13)
+    integers, halves = (
+        np.array([0, 1, -257, 258, 65281, -(2**31)], np.int32),
+        np.float16([0, 1.1, -3.9, 300, 1e-5, 5e4]),
+    )
+    converted, through = call(program, "conversions", integers, halves)
+    np.testing.assert_array_equal(converted, integers.astype(ml_dtypes.bfloat16))
+    np.testing.assert_array_equal(through, halves.astype(ml_dtypes.float8_e5m2).astype(np.float16))
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "result"), [("i8", "i32"), ("i16", "i32"), ("i8", "i64")])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from iree_modules import ARITHMETIC, FAILING
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
-from retarget.extension import Device, DriverError, UnavailableError
+from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
 from retarget_iree.runtime.tool import open_tool
@@ -88,6 +88,12 @@ def test_returned_checks_are_those_that_the_module_makes(
             np.testing.assert_array_equal(np.asarray(actual.expected), np.asarray(expected.expected))
     kinds = [(check.kind, check.actual.tolist()) for check in checks_of(tool, returned, "scalars")]
     assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
+
+
+def test_the_values_of_checks_are_no_results(returned: bytes, tool: Device) -> None:
+    found: list[Check] = []
+    assert not [*tool.load(returned).call("passes", (), found.append)]
+    assert found
 
 
 def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device) -> None:
