@@ -16,7 +16,6 @@ from retarget.cli import main
 from retarget.extension import Case, CaseRequest, UnavailableError
 from retarget.model import Module
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError
-from retarget_cases.filecheck.loader import FileCheckLoader
 from retarget_cases.loader import CasesLoader, ModelsLoader
 from retarget_cases.worker import reference
 
@@ -148,11 +147,6 @@ def test_an_error_of_a_reference_is_one_of_the_file_that_is_there(tmp_path: Path
             read(case)
         (one,) = caught.value.diagnostics
         assert (one.file, "onnxruntime cannot evaluate" in one.message) == (tmp_path / file, True)
-
-
-def test_a_case_without_a_name_has_that_of_the_graph_whatever_the_compiler_calls_the_function(tmp_path: Path) -> None:
-    (case,) = load(save(tmp_path / "m.onnx"), "sizes.batch = 2\n[[case]]\n", called="main")
-    assert (case.name, case.function) == ("product", "main")
 
 
 def test_a_model_without_cases_has_one_with_generated_inputs_and_the_results_of_a_reference(tmp_path: Path) -> None:
@@ -315,16 +309,6 @@ def test_check_reports_what_does_not_fit_and_nothing_of_models_that_are_not_ther
     assert "m.onnx: inputs.x: found no size 'batch'" in out + err
     assert "expected sizes = { batch = … } in m.cases.toml beside it" in out + err
     assert "far" not in err
-
-
-def test_a_written_dtype_wins_over_the_model(tmp_path: Path) -> None:
-    text = '[[case]]\ninputs.x = { values = [[1, 2, 3, 4]], dtype = "f64" }\nexpected = [[[1, 2, 3]]]\n'
-    (case,) = load(save(tmp_path / "m.onnx"), text)
-    assert read(case).inputs[0].dtype == np.float64
-
-
-def test_the_kinds_are_asked_in_the_documented_order() -> None:
-    assert [kind.precedence for kind in (FileCheckLoader, ModelsLoader, CasesLoader)] == [20, 15, 10]
 
 
 @pytest.mark.parametrize(

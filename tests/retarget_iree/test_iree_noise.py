@@ -47,18 +47,6 @@ def test_a_short_dump_is_kept_whole() -> None:
     assert clean_diagnostics(text) == text
 
 
-def test_a_stack_dump_keeps_its_first_frames() -> None:
-    frames = "\n".join(f"{f'#{index}':>3} 0x00007fe1a755a0ab name{index} File.cpp:0:0" for index in range(30))
-    lines = clean_diagnostics(f"LLVM ERROR: no\n{frames}\nend").splitlines()
-    assert lines[0] == "LLVM ERROR: no"
-    assert lines[9:] == ["    … 22 more stack frames cut", "end"]
-
-
-def test_a_stack_dump_without_symbols_is_cut_too() -> None:
-    frames = "\n".join(f"{index:<2} libIREECompiler.so 0x00007ff9d9d5a0{index:02x}" for index in range(30))
-    assert clean_diagnostics(frames).splitlines()[8:] == ["    … 22 more stack frames cut"]
-
-
 def test_long_lines_are_cut_and_repeats_are_counted() -> None:
     lines = clean_diagnostics("x" * 1000 + "\nsame\nsame\nsame\nother").splitlines()
     assert lines[0] == "x" * 400 + " … 600 more characters cut"

@@ -57,21 +57,6 @@ def test_the_extension_imports_neither_opencl_nor_iree_nor_jinja() -> None:
     assert done.stdout.strip() == "[]"
 
 
-WITHOUT = """
-import sys
-
-sys.modules["jinja2"] = sys.modules["pyopencl"] = None
-
-from retarget.extension import hookimpl
-
-
-@hookimpl
-def retarget_drivers():
-    return ()
-"""
-"""An extension in whose processes the packages of the extra `opencl` cannot be imported."""
-
-
 def test_without_its_packages_compiler_and_driver_are_unavailable_and_name_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -101,27 +86,6 @@ def test_without_the_runtime_of_iree_no_device_is_opened(found: FoundDevice, mon
         UnavailableError, match=r"^the IREE runtime is not installed: there is no module iree\.runtime$"
     ):
         OpenClDriver().open(runtime_config())
-
-
-@pytest.mark.slow
-def test_a_session_without_its_packages_skips_with_the_extra(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configs = [
-        'root = true\n[[compiler_config]]\nname = "c"\ncompiler = "iree-opencl"',
-        '[[runtime_config]]\nname = "r"\ndriver = "opencl"',
-        '[[target_config]]\nname = "t"\ncompiler = "c"\nruntimes = ["r"]',
-    ]
-    suite = '[[module_test_suite]]\nname = "s"\nsrcs = ["*.mlir"]\nkind = "check"\ntargets = ["t"]\n'
-    for name, text in {"matrix.toml": "\n".join(configs), "suite.toml": suite, "a.mlir": ADD_ONE}.items():
-        (pytester.path / name).write_text(text)
-    (pytester.path / "without.py").write_text(WITHOUT)
-    result = pytester.runpytest_subprocess("--retarget-extension", "without", "--retarget-require", "opencl and run")
-    result.assert_outcomes(skipped=1, errors=1)
-    result.stdout.fnmatch_lines(
-        ["iree-opencl needs the package jinja2 of *", "*", "install it with `pip install *opencl*`"]
-    )
-    assert "Traceback" not in result.stdout.str()
 
 
 def test_tags_tell_backend_profile_and_platform() -> None:

@@ -59,23 +59,12 @@ def mismatch_of(mismatch: Mismatch | None) -> Mismatch:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_equal_values_hold_in_every_floating_type(dtype: Any) -> None:
-    assert almost([0, 1, -2, 0.5], [0, 1, -2, 0.5], dtype=dtype)
-    assert not almost([0, 1, -2, 0.5], [0, 1, 2, 0.5], dtype=dtype)
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
 def test_the_tolerance_reaches_up_to_its_bound_and_no_further(dtype: Any) -> None:
     assert almost(1.5, 1.0, atol=0.5, dtype=dtype)
     assert not almost(1.5, 1.0, atol=0.499, dtype=dtype)
     assert almost(1.5, 1.0, rtol=0.5, dtype=dtype)
     assert not almost(1.5, 1.0, rtol=0.499, dtype=dtype)
     assert almost(1.5, 1.0, atol=0.25, rtol=0.25, dtype=dtype)
-
-
-def test_rtol_is_relative_to_the_expected_value() -> None:
-    assert almost(1.0, 2.0, rtol=0.5)
-    assert not almost(2.0, 1.0, rtol=0.5)
 
 
 def test_binary32_is_compared_in_binary32_as_iree_check_module_does() -> None:
@@ -163,44 +152,12 @@ def test_a_tolerance_of_integers_reaches_to_its_bound(actual: int, atol: float, 
     assert almost(actual, 4, atol=atol, rtol=rtol, dtype=np.uint64) is held
 
 
-def test_integers_above_2_to_the_53_are_distinguished() -> None:
-    assert not almost(2**53 + 1, 2**53, dtype=np.int64)
-    assert not almost(2**63, 2**63 + 1, rtol=0.0, dtype=np.uint64)
-    assert almost(2**63, 2**63 + 1, atol=1.0, dtype=np.uint64)
-    assert almost(-(2**63), -(2**63) + 1000, rtol=1e-15, dtype=np.int64)
-    assert almost(0, 2**64 - 1, rtol=2.0, dtype=np.uint64)
-
-
-def test_booleans_compare_as_values() -> None:
-    assert almost([True, False], [True, False], dtype=np.bool_)
-    assert mismatch_of(compare_arrays(array([True], np.bool_), array([False], np.bool_), atol=0, rtol=0)).summary == (
-        "1 of 1 element differs, first at [0]: actual True, expected False"
-    )
-
-
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_numbers_differ_by_the_magnitude_of_their_difference(dtype: Any) -> None:
     assert almost(3 + 4j, 0, atol=5, dtype=dtype)
     assert not almost(3 + 4j, 0, atol=4.999, dtype=dtype)
     assert not almost(complex(NAN, 1), complex(2, NAN), dtype=dtype)
     assert not almost(complex(INF, 0), complex(-INF, 0), atol=1, dtype=dtype)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "lowest", "highest"),
-    [(ml_dtypes.int4, -8, 7), (ml_dtypes.uint4, 0, 15), (ml_dtypes.int2, -2, 1), (ml_dtypes.uint2, 0, 3)],
-)
-def test_integers_of_few_bits_compare_by_their_exact_difference(dtype: Any, lowest: int, highest: int) -> None:
-    assert equal([1, highest], [1, highest], dtype)
-    assert not equal([1, lowest], [1, highest], dtype)
-    distance = highest - lowest
-    assert almost([1, lowest], [1, highest], atol=distance, dtype=dtype)
-    assert not almost([1, lowest], [1, highest], atol=distance - 1, dtype=dtype)
-    mismatch = mismatch_of(compare_arrays(array([1, lowest], dtype), array([1, highest], dtype), atol=0, rtol=0))
-    assert mismatch.summary == f"1 of 2 elements differ, first at [1]: actual {lowest}, expected {highest}"
-    assert mismatch.max_abs_error == distance
-    assert compare_check(Check(kind="all_true", actual=array([1, lowest or 1], dtype))) is None
-    assert compare_check(Check(kind="all_true", actual=array([1, 0], dtype))) is not None
 
 
 # ---------------------------------------------------------------- units in the last place
@@ -221,44 +178,6 @@ def test_ulp_counts_representable_values_across_zero(dtype: Any) -> None:
     assert within(tiny, -tiny, 2)
     assert not within(tiny, -tiny, 1)
     assert not within(array(INF, dtype), array(np.finfo(np.float16).max, dtype), 10**6) or dtype is not np.float16
-
-
-@pytest.mark.parametrize(
-    ("dtype", "smallest", "largest"),
-    [
-        (ml_dtypes.float4_e2m1fn, 0.5, 6.0),
-        (ml_dtypes.float6_e2m3fn, 0.125, 7.5),
-        (ml_dtypes.float6_e3m2fn, 0.0625, 28.0),
-        (ml_dtypes.float8_e4m3fn, 2**-9, 448.0),
-        (ml_dtypes.float8_e4m3fnuz, 2**-10, 240.0),
-        (ml_dtypes.float8_e5m2, 2**-16, 57344.0),
-        (ml_dtypes.float8_e4m3, 2**-9, 240.0),
-        (ml_dtypes.float8_e3m4, 2**-6, 15.5),
-        (ml_dtypes.float8_e4m3b11fnuz, 2**-13, 30.0),
-    ],
-)
-def test_ulp_counts_all_values_of_a_small_float_across_zero(dtype: Any, smallest: float, largest: float) -> None:
-    bits = ml_dtypes.finfo(dtype).bits
-    values = np.arange(1 << bits, dtype=np.uint8).view(dtype).astype(np.float64)
-    finite = np.unique(values[np.isfinite(values)])  # both zeros are one
-    assert (finite[-1], finite[finite > 0][0]) == (largest, smallest)
-    ordered = finite.astype(dtype)
-
-    def within(left: Any, right: Any, ulp: int) -> bool:
-        return compare_arrays(left, right, atol=0, rtol=0, ulp=ulp) is None
-
-    assert within(ordered[1:], ordered[:-1], 1)
-    assert not within(ordered[2:3], ordered[:1], 1)
-    assert within(ordered[:1], ordered[-1:], len(finite) - 1)
-    assert not within(ordered[:1], ordered[-1:], len(finite) - 2)
-
-
-def test_a_type_that_has_no_negative_zero_has_a_nan_in_its_place() -> None:
-    dtype = ml_dtypes.float8_e4m3fnuz
-    nan = np.array([0x80], np.uint8).view(dtype)
-    assert equal([-0.0], [0.0], dtype)
-    assert compare_arrays(nan, nan, atol=0, rtol=0) is None
-    assert compare_arrays(nan, array([0.0], dtype), atol=1, rtol=1, ulp=200) is not None
 
 
 def test_ulp_never_makes_an_infinity_or_nan_pass() -> None:
@@ -307,15 +226,6 @@ def test_eq_holds_for_every_type_rank_0_and_empty(dtype: Any) -> None:
     assert equal(np.ones((2, 0, 3)), np.ones((2, 0, 3)), dtype)
 
 
-def test_eq_takes_arrays_that_are_not_contiguous() -> None:
-    whole = np.arange(12, dtype=np.int32).reshape(3, 4)
-    assert compare_check(Check(kind="eq", actual=whole.T, expected=np.ascontiguousarray(whole.T))) is None
-    wrong = np.ascontiguousarray(whole.T).copy()
-    wrong[1, 2] = 99
-    mismatch = mismatch_of(compare_check(Check(kind="eq", actual=whole.T, expected=wrong)))
-    assert mismatch.summary == "1 of 12 elements differ, first at [1, 2]: actual 9, expected 99"
-
-
 def test_shape_and_type_must_agree() -> None:
     cases = [
         (array([1, 2]), array([[1, 2]]), "shape differs: actual 2xfloat32, expected 1x2xfloat32"),
@@ -333,26 +243,6 @@ def test_shape_and_type_must_agree() -> None:
             assert (mismatch.max_abs_error, mismatch.max_rel_error) == (None, None)
 
 
-def test_almost_eq_uses_the_tolerances_of_the_check() -> None:
-    check = Check(kind="almost_eq", actual=array([1.05]), expected=array([1.0]), atol=0.1)
-    assert compare_check(check) is None
-    check = Check(kind="almost_eq", actual=array([1.05]), expected=array([1.0]), atol=0.01, rtol=0.01)
-    assert (
-        mismatch_of(compare_check(check)).report.splitlines()[0]
-        == "1 of 1 element differs (1xfloat32; atol 0.01, rtol 0.01)"
-    )
-
-
-@pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint64, np.bool_])
-def test_the_checks_of_truth(dtype: Any) -> None:
-    assert compare_check(Check(kind="true", actual=array(1, dtype))) is None
-    assert compare_check(Check(kind="false", actual=array(0, dtype))) is None
-    assert compare_check(Check(kind="all_true", actual=array([[1, 1]], dtype))) is None
-    assert compare_check(Check(kind="all_true", actual=array([], dtype))) is None
-    assert compare_check(Check(kind="true", actual=array(0, dtype))) is not None
-    assert compare_check(Check(kind="false", actual=array(1, dtype))) is not None
-
-
 def test_a_failing_check_of_truth_says_where() -> None:
     mismatch = mismatch_of(compare_check(Check(kind="all_true", actual=array([[1, 0], [0, 1]], np.int8))))
     assert mismatch.summary == "all_true: 2 of 4 elements are not nonzero, first at [0, 1] is 0"
@@ -360,10 +250,6 @@ def test_a_failing_check_of_truth_says_where() -> None:
     assert (mismatch.mismatched, mismatch.total) == (2, 4)
     assert mismatch_of(compare_check(Check(kind="true", actual=array(0, np.int32)))).summary == "true: not nonzero: 0"
     assert mismatch_of(compare_check(Check(kind="false", actual=array(7, np.int32)))).summary == "false: not zero: 7"
-
-
-def test_nan_is_true() -> None:
-    assert compare_check(Check(kind="all_true", actual=array([NAN]))) is None
 
 
 def test_an_unknown_kind_of_check_is_refused() -> None:
@@ -421,15 +307,6 @@ def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: 
     assert (mismatch.max_abs_error, mismatch.max_rel_error) == errors
 
 
-@pytest.mark.parametrize("dtype", SMALL_FLOATS)
-def test_small_floats_are_reported_in_their_own_digits(dtype: Any) -> None:
-    mismatch = mismatch_of(compare_arrays(array([1.5, 2.0], dtype), array([1.5, 3.0], dtype), atol=0.5, rtol=0))
-    where = "first at [1]: actual 2, expected 3"
-    plain = mismatch.summary.replace(".0", "").replace("2,", "2,")
-    assert plain == f"1 of 2 elements differ, {where}"
-    assert mismatch.max_abs_error == 1.0
-
-
 # ---------------------------------------------------------------- blocks
 
 
@@ -447,19 +324,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, kind
             assert compare_check(check) == whole
         assert whole is not None
         assert whole.mismatched == np.count_nonzero(ours == 0 if kind == "all_true" else ours != theirs)
-
-
-def test_the_largest_errors_are_found_in_any_block_and_the_first_of_equals_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(compare, "_BLOCK", 16)
-    actual, expected = np.zeros((5, 4), np.float32), np.full((5, 4), 2, np.float32)
-    actual[0, 0], expected[4, 3], actual[1, 1] = NAN, 0.5, 8
-    actual[3, 2] = 8
-    assert mismatch_of(compare_arrays(actual, expected, atol=0, rtol=0)).report.splitlines()[-2:] == [
-        "  … 12 more",
-        "max abs error 6 at [1, 1], max rel error 3 at [1, 1]",
-    ]
 
 
 def test_comparing_takes_no_copy_of_the_arrays() -> None:

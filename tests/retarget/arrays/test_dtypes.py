@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retarget.arrays.dtypes import bits_of, dtype_named, fit, kind_of, type_text
-from retarget.model.element_types import DTYPE_NAMES, DeclaredType
+from retarget.arrays.dtypes import bits_of, fit
+from retarget.model.element_types import DeclaredType
 from retarget.support.errors import RetargetError
-
-
-@pytest.mark.parametrize(
-    ("dtype", "shape", "text"),
-    [
-        ("float32", (2, 3), "2x3xf32"),
-        ("bool", (4,), "4xi1"),
-        ("uint8", (), "ui8"),
-        ("complex64", (2,), "2xcomplex<f32>"),
-        (ml_dtypes.bfloat16, (2,), "2xbf16"),
-        (ml_dtypes.float8_e4m3fn, (2,), "2xf8E4M3FN"),
-        (ml_dtypes.float8_e4m3b11fnuz, (2,), "2xf8E4M3B11FNUZ"),
-        (ml_dtypes.int4, (2,), "2xi4"),
-        (ml_dtypes.uint2, (2,), "2xui2"),
-    ],
-)
-def test_types_are_named_as_compilers_do(dtype: str, shape: tuple[int, ...], text: str) -> None:
-    assert type_text(shape, dtype) == text
-
-
-def test_every_element_type_has_a_dtype_of_its_name() -> None:
-    assert [dtype_named(name).name for name in DTYPE_NAMES] == list(DTYPE_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -83,20 +60,6 @@ def test_arrays_that_do_not_fit_are_refused(array: npt.NDArray[Any], declared: s
     with pytest.raises(RetargetError) as caught:
         fit(array, DeclaredType.parse(declared))
     assert str(caught.value) == f"found {found}{'' if 'expected' in found else ', expected'} {declared}"
-
-
-@pytest.mark.parametrize("dtype", [ml_dtypes.int4, np.int8])
-def test_what_numpy_saves_of_small_integers_keeps_its_values(dtype: Any) -> None:
-    saved = np.array([-8, -1, 7], dtype).view("V1")
-    assert fit(saved, DeclaredType.parse("tensor<3xi4>")).astype(int).tolist() == [-8, -1, 7]
-
-
-@pytest.mark.parametrize("name", DTYPE_NAMES)
-def test_every_dtype_has_a_kind_and_a_width(name: str) -> None:
-    dtype = dtype_named(name)
-    digits = re.search(r"\d+", name)
-    assert kind_of(dtype) == ("f" if name == "bfloat16" else name[0])
-    assert bits_of(dtype) == (int(digits[0]) if digits else 1)
 
 
 def test_by_width_the_sign_does_not_count_and_bytes_are_booleans() -> None:

@@ -43,8 +43,3 @@ def test_every_element_type_survives_the_way_in_any_shape_and_order(name: str, s
     back = unpack(pack(array), array.dtype, shape)
     assert back.shape == shape
     assert back.tobytes() == array.tobytes()
-
-
-def test_bits_after_the_last_element_do_not_count() -> None:
-    content = np.array([0x21, 0xF3], np.uint8)
-    assert unpack(content, np.dtype(ml_dtypes.int4), (3,)).tolist() == [1, 2, 3]

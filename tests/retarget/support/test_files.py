@@ -79,14 +79,6 @@ def test_a_tilde_is_a_home_folder_and_stays_where_there_is_no_such_user() -> Non
     assert user_path("~no such user/x") == Path("~no such user/x")
 
 
-@pytest.mark.parametrize("size", [0, 1, 70_000])
-def test_a_file_is_read_whole(tmp_path: Path, size: int) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(bytes(size))
-
-    assert read_bytes(path) == bytes(size)
-
-
 def test_a_file_of_more_bytes_than_the_system_says_is_read_whole() -> None:
     path = Path("/proc/self/cmdline")  # of size 0
 

@@ -43,11 +43,6 @@ def test_the_host_is_named_in_the_words_of_the_declarations(
     assert host_platform() == expected
 
 
-def test_a_linux_python_for_android_is_android(monkeypatch: pytest.MonkeyPatch, linux: None) -> None:
-    monkeypatch.setattr(sys, "getandroidapilevel", lambda: 29, raising=False)
-    assert host_platform() == ("android", "x86_64")
-
-
 @pytest.mark.parametrize(
     ("host_os", "host_arch"),
     [((), ()), (("linux",), ()), ((), ("x86_64",)), (("android", "linux"), ("arm64", "x86_64"))],

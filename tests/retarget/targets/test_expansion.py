@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -149,11 +148,6 @@ A, B = compiler("a", flags=("-a",), timeout=5.0), compiler("b")
 X, Y = runtime("x", timeout=7.0), runtime("y")
 
 
-def test_each_compile_target_is_followed_by_its_run_targets() -> None:
-    suite = suite_of([target_config("one", [A], [X]), target_config("two", [B, A], [Y])], modules=("n", "m"))
-    assert names(suite) == [*("n_a", "n_a_x", "n_a_y", "n_b", "n_b_y"), *("m_a", "m_a_x", "m_a_y", "m_b", "m_b_y")]
-
-
 @pytest.mark.parametrize(
     ("most", "found"), [(5, "10 targets of 2 modules"), (4, "up to 5 targets for each module"), (10, "")]
 )
@@ -176,11 +170,6 @@ def test_more_targets_than_the_limit_are_an_error_of_the_suite(
     ]
 
 
-def test_the_same_suite_gives_equal_targets_each_time() -> None:
-    suite = suite_of([target_config("one", [A, B], [X, Y])])
-    assert expand_suite(suite, Registry()) == expand_suite(suite, Registry())
-
-
 def test_a_run_target_reached_twice_is_one_target_with_the_words_of_both_ways() -> None:
     suite = suite_of([target_config("one", [A], [X], ["red"]), target_config("two", [A], [X, Y], ["blue"])])
     targets = {target.name: target for target in expand_suite(suite, Registry())}
@@ -188,10 +177,6 @@ def test_a_run_target_reached_twice_is_one_target_with_the_words_of_both_ways() 
     assert {"one", "two", "red", "blue"} <= set(targets["m_a_x"].tags)
     assert {"red", "one"}.isdisjoint(targets["m_a_y"].tags)
     assert {"red", "blue"} <= set(targets["m_a"].tags)
-
-
-def test_a_target_config_without_runtimes_only_compiles() -> None:
-    assert names(suite_of([target_config("one", [A, B], [])])) == ["m_a", "m_b"]
 
 
 def test_flags_come_from_the_config_then_the_suite_then_the_module() -> None:
@@ -230,14 +215,6 @@ def test_an_override_takes_a_module_out_of_configs(exclude: tuple[str, ...], lef
     assert names(suite) == [*left, "n_a", "n_a_x", "n_b", "n_b_y"]
 
 
-def test_a_target_reached_by_another_way_stays_without_the_words_of_the_closed_one() -> None:
-    configs = [target_config("one", [A], [X], ["red"]), target_config("two", [A], [X], ["blue"])]
-    overrides = (ModuleOverride(match=("*",), exclude_targets=("one",), reason="why"),)
-    targets = expand_suite(suite_of(configs, overrides=overrides), Registry())
-    assert [target.name for target in targets] == ["m_a", "m_a_x"]
-    assert all("red" not in target.tags and "blue" in target.tags for target in targets)
-
-
 def test_globs_over_modules_also_match_slashes() -> None:
     overrides = (ModuleOverride(match=("deep*",), tags=("odd",)),)
     suite = suite_of([target_config("one", [A], [])], modules=("deep/er/m", "m"), overrides=overrides)
@@ -261,11 +238,6 @@ def test_a_compiler_runs_a_module_where_no_override_takes_all_of_its_runtimes() 
     configs = [target_config("one", [A], [X]), target_config("two", [B], [X]), target_config("none", [A, B], [])]
     suite = suite_of([*configs, target_config("three", [B, A], [X])], overrides=overrides, modules=["m", "n"])
     assert running_compilers(suite) == {"m": ("a", "b"), "n": ()}
-
-
-def test_targets_can_be_sent_to_other_processes() -> None:
-    targets = expand_suite(suite_of([target_config("one", [A], [X])]), Registry())
-    assert pickle.loads(pickle.dumps(targets)) == targets  # noqa: S301  our own bytes
 
 
 class BadTags:

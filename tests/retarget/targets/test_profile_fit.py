@@ -70,10 +70,6 @@ def test_a_runtime_config_without_a_profile_may_meet_everything() -> None:
     assert fit(runs, mali=MALI)[0] == []
 
 
-def test_what_a_profile_does_not_say_may_be_met() -> None:
-    assert fit(targets("a", on=["cpu"], requires=[FP16]), cpu=CPU) == ([], [])
-
-
 def test_a_profile_that_meets_no_target_is_an_error_of_its_runtime_config() -> None:
     runs = [*targets("a", "b", on=["mali"], requires=[FP16, FP64]), *targets("a", "b", on=["cpu"])]
     assert fit(runs, mali=MALI, cpu=CPU) == (

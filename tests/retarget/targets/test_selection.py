@@ -150,12 +150,6 @@ def test_anything_with_tags_can_be_selected() -> None:
     assert not marked(SimpleNamespace(tags=("fast",), marks=()))
 
 
-def test_an_error_of_an_expression_can_be_reported_without_the_option() -> None:
-    with pytest.raises(ExpressionError) as caught:
-        mark_terms("a and")
-    assert caught.value.diagnostic == "column 6: found the end of line, expected a word, 'not' or '('"
-
-
 @pytest.mark.parametrize("expression", ["(" * 20_000 + "run" + ")" * 20_000, "not " * 20_000 + "run"])
 def test_an_expression_that_is_nested_too_deeply_is_an_error(expression: str) -> None:
     with pytest.raises(ExpressionError, match="found parentheses or `not` nested too deeply"):

@@ -13,7 +13,7 @@ from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTar
 from retarget.model.devices import DeviceTraits
 from retarget.support.errors import RetargetError
 from retarget.targets.selection import compile_selector
-from retarget.targets.tag_expressions import _alternatives, exact_expression, shortest_expression
+from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
 
@@ -128,50 +128,10 @@ def test_a_word_of_the_module_is_used_only_where_it_is_one_of_the_target_too() -
     assert shortest_expression([compiled("a", module=("a",))], [B]) == "a"
 
 
-def test_two_negations_of_configs_say_more_than_a_suite_or_a_tag() -> None:
-    there = [compiled(name, suite="more") for name in "df"]
-    tagged = [compiled(name, "tag") for name in "eg"]
-    assert shortest_expression([*there, *tagged], [compiled("b"), compiled("c")]) == "not b and not c"
-
-
-def test_a_config_named_like_the_driver_of_another_is_reported_by_its_mark() -> None:
-    config, newer = compiled("vulkan"), compiled("vulkan-16")
-    wanted, others = [config, run(config, "x", "vulkan")], [newer, run(newer, "x", "vulkan")]
-    assert shortest_expression(wanted, others) == "not vulkan-16"
-    third = compiled("c")
-    found = shortest_expression(wanted, [*others, third, run(third, "x", "vulkan")])
-    assert found == "not vulkan-16 and not c"
-
-
-def test_words_that_only_a_module_provides_are_not_used() -> None:
-    one, two = compiled("a", module=("op-Conv",)), compiled("b", module=("op-Add",))
-    assert shortest_expression([one], [two]) == "a"
-
-
-@pytest.mark.parametrize(
-    ("texts", "expression"),
-    [
-        (["a"], "a"),
-        (["a and b"], "a and b"),
-        (["a", "b"], "a or b"),
-        (["a", "b and c"], "a or (b and c)"),
-        (["a and b", "c and d"], "(a and b) or (c and d)"),
-    ],
-)
-def test_only_words_that_belong_together_are_in_brackets_and_only_beside_others(
-    texts: list[str], expression: str
-) -> None:
-    assert _alternatives(texts) == expression
-
-
 def test_targets_that_nothing_separates_are_named() -> None:
     assert exact_expression([A], [B]) == "a"
     with pytest.raises(RetargetError, match=r"^no tag expression separates m_a from all of m_b, m_a$"):
         exact_expression([A], [B, A])
-
-
-def test_targets_that_differ_in_nothing_an_expression_sees_cannot_be_distinguished() -> None:
-    assert shortest_expression([A], [A]) is None
 
 
 @st.composite

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-from _pytest.mark.expression import Expression
 from msgspec.structs import replace
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Host, Module, Origin, RuntimeConfig, Suite, TargetConfig, Toolchain
-from retarget.model.names import as_config_name, config_name_error, is_tag, name_error, tag_error
 from retarget.targets.expansion import expand_suite
-from retarget.targets.selection import MARK_FIELDS, marks_of, tag_sources
+from retarget.targets.selection import marks_of, tag_sources
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 
@@ -68,21 +65,6 @@ def test_a_run_target_has_those_and_the_words_of_what_runs_it() -> None:
     )
 
 
-def test_all_words_are_words_of_pytests_own_expressions() -> None:
-    for target in expand_suite(SUITE, REGISTRY):
-        for tag in target.tags:
-            seen: list[str] = []
-            assert Expression.compile(tag).evaluate(lambda name, seen=seen, **_: seen.append(name) is None)  # type: ignore[misc]
-            assert seen == [tag]
-
-
-def test_without_the_extension_the_names_stay_and_only_derived_words_are_missing() -> None:
-    bare = expand_suite(SUITE, Registry())
-    assert [target.name for target in bare] == [target.name for target in expand_suite(SUITE, REGISTRY)]
-    assert "spirv" not in bare[0].tags
-    assert "icd" not in bare[1].tags
-
-
 def test_keyword_marks_of_a_run_target() -> None:
     compiled, run = expand_suite(SUITE, REGISTRY)
     assert marks_of(compiled) == (
@@ -101,61 +83,6 @@ def test_keyword_marks_of_a_run_target() -> None:
         ("device", (("name", "1"),)),
         ("device", (("name", "Mali G78"),)),
     )
-
-
-def test_marks_have_no_fields_but_those_announced() -> None:
-    fields = dict(MARK_FIELDS)
-    for target in expand_suite(SUITE, REGISTRY):
-        for name, values in marks_of(target):
-            assert {argument for argument, _ in values} <= set(fields[name])
-
-
-def test_the_source_of_each_word_is_known() -> None:
-    run = expand_suite(SUITE, REGISTRY)[1]
-    sources = tag_sources(
-        suite=SUITE,
-        compiler=COMPILER,
-        backends=("spirv", "gpu"),
-        runtime=RUNTIME,
-        driver=("icd",),
-        targets=[TARGET],
-        module=("odd",),
-    )
-    assert tuple(word for word in sources if word != "odd") == run.tags
-    assert sources["gpu"] == "derived by compiler iree"
-    assert sources["odd"] == "an override of the suite"
-
-
-@pytest.mark.parametrize("word", ["a", "0", "vulkan://GPU-1", "a_b", "größe", "x[1]", "a\\b", "-", "+.:"])
-def test_tags_that_can_be_used(word: str) -> None:
-    assert is_tag(word)
-    assert Expression.compile(word)
-
-
-@pytest.mark.parametrize("word", ["", "a b", "a,b", "a(b)", "'a'", "and", "or", "not", "True", "None", "run", "skip"])
-def test_tags_that_cannot_be_used(word: str) -> None:
-    assert tag_error(word) is not None
-
-
-@pytest.mark.parametrize(
-    ("text", "name"), [("sm_80", "sm-80"), ("a--b", "a--b"), ("+x, +y_", "x-+y"), ("llvm-cpu", "llvm-cpu"), ("_ä", "")]
-)
-def test_the_config_name_nearest_to_a_text(text: str, name: str) -> None:
-    assert as_config_name(text) == name
-    assert not name or config_name_error(name) is None
-
-
-@pytest.mark.parametrize(
-    ("names", "is_name", "is_config_name"),
-    [
-        (["llvm-cpu", "vulkan-1.1+x", "0"], True, True),
-        (["a_b"], True, False),
-        (["-a", ".a", "_a", "a/b", "a\\b", "a b", "ä", "a\n", "", "or", "compile"], False, False),
-    ],
-)
-def test_names(names: list[str], is_name: bool, is_config_name: bool) -> None:
-    assert {name: name_error(name) is None for name in names} == dict.fromkeys(names, is_name)
-    assert {name: config_name_error(name) is None for name in names} == dict.fromkeys(names, is_config_name)
 
 
 def test_words_of_toolchains_and_hosts_come_with_where_they_are_from() -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,11 +54,6 @@ def test_a_worker_answers_one_request_after_the_other(worker: WorkerProcess) -> 
     assert [info.name for info in second.infos] == ["Double Device"]
 
 
-@pytest.mark.parametrize("timeout", [3e6, 1e30, sys.float_info.max])
-def test_a_timeout_may_be_longer_than_the_system_can_wait_at_a_time(worker: WorkerProcess, timeout: float) -> None:
-    assert isinstance(worker.ask(compile_text("pass a"), CompiledModule, timeout=timeout), CompiledModule)
-
-
 def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: WorkerProcess) -> None:
     first = worker.ask(compile_text("@print one"), CompiledModule, timeout=30)
     second = worker.ask(compile_text("@print two"), CompiledModule, timeout=30)
@@ -75,12 +69,6 @@ def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: Wo
     assert isinstance(answer, Refused)
     assert (answer.refusal, answer.cause, answer.text) == (Refusal.CRASHED, name, "last words\n")
     assert not worker.alive
-
-
-def test_a_worker_that_leaves_by_itself_has_no_signal(worker: WorkerProcess) -> None:
-    answer = worker.ask(compile_text("@exit 3"), CompiledModule, timeout=30)
-    assert isinstance(answer, Refused)
-    assert (answer.refusal, answer.cause) == (Refusal.ENDED, "exit status 3")
 
 
 @pytest.mark.parametrize("how", ["python", "native"])
@@ -132,16 +120,6 @@ def lock_holders(path: Path) -> list[str]:
         with contextlib.suppress(OSError):
             found += [process.name for one in (process / "fd").iterdir() if one.is_symlink() and one.readlink() == path]
     return found
-
-
-@pytest.mark.slow
-def test_a_timeout_kills_what_the_worker_has_started(worker: WorkerProcess, tmp_path: Path) -> None:
-    pid_file = tmp_path / "pid"
-    answer = worker.ask(compile_text(f"@child {pid_file}"), CompiledModule, timeout=1.5)
-    assert isinstance(answer, Refused)
-    assert answer.refusal is Refusal.TIMED_OUT
-    child = int(pid_file.read_text())
-    assert wait_until(lambda: has_ended(child))
 
 
 def test_an_extension_that_raises_what_it_should_not_costs_one_request(worker: WorkerProcess) -> None:
@@ -198,14 +176,6 @@ def test_an_interpreter_that_cannot_be_started_is_reported(spawner: Spawner, mon
     assert str(caught.value) == "cannot start a worker process (/nowhere/python): No such file or directory"
 
 
-def test_the_environment_is_the_workers_from_the_start(spawner: Spawner) -> None:
-    worker = WorkerProcess(spawner=spawner, extensions=EXTENSIONS, env=(("DOUBLE_MODE", "fast"),))
-    answer = worker.ask(compile_text("@env DOUBLE_MODE\n"), CompiledModule, timeout=30)
-    worker.close()
-    assert isinstance(answer, CompiledModule)
-    assert answer.artifact == b"PRINT ENV FAST"
-
-
 def test_closing_reaps_the_worker_and_gives_its_descriptors_back(spawner: Spawner) -> None:
     folder = Path("/dev/fd")
     before = len(list(folder.iterdir()))
@@ -258,15 +228,6 @@ def test_a_worker_dies_with_a_parent_that_was_killed(driver: str) -> None:
 @pytest.mark.slow
 def test_the_lifeline_alone_ends_a_worker_whose_parent_was_killed() -> None:
     assert worker_ends_with_its_parent("double-hang", starts=True)
-
-
-def test_a_worker_lives_on_when_the_thread_that_requested_it_ends(spawner: Spawner) -> None:
-    found: list[WorkerProcess] = []
-    thread = threading.Thread(target=lambda: found.append(WorkerProcess(spawner=spawner, extensions=EXTENSIONS)))
-    thread.start()
-    thread.join()
-    assert isinstance(found[0].ask(ProbeDriver(driver="double"), Devices, timeout=30), Devices)
-    found[0].close()
 
 
 def test_a_signal_without_a_name_keeps_its_number() -> None:

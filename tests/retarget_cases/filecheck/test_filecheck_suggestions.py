@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -77,13 +76,6 @@ def test_a_module_beyond_the_limit_is_not_read(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("retarget_cases.filecheck.loader._LARGEST", len(directive))  # 16 MiB take seconds
     assert len(suggested(tmp_path, a_mlir=directive).suites) == 1
     assert suggested(tmp_path, a_mlir=directive + "\n").suites == ()
-
-
-def test_a_module_of_more_than_16_mib_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "a.mlir"
-    file.write_text("// CHECK: vm.call\n")
-    os.truncate(file, (16 << 20) + 1)
-    assert FileCheckLoader().suggest_suites(ModulesRequest(folder=tmp_path, files=(file,))).suites == ()
 
 
 def test_check_reports_misspelled_directives_with_their_lines(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:

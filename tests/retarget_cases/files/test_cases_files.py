@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from retarget.support import DiagnosticsError
 from retarget_cases.files.read import CasesFile, default_generator, read_cases_file
-from retarget_cases.files.values import DEFAULT_TOLERANCES
 
 CASE = "[[case]]\n"
 JUDGED = "expected = [1]\n"
@@ -37,11 +36,6 @@ CANNOT_FAIL = "a case that cannot fail tests nothing"
 BAD_FILES = {
     "nothing at all": ("", ": case: found no such key, expected a non-empty array of tables"),
     "no case": ("case = []\n", ":1: case: found an empty array, expected a non-empty array of tables"),
-    "a case that is no table": ("case = 1\n", ":1: case: found the integer 1, expected a non-empty array of tables"),
-    "no TOML": (
-        "[[case]\n",
-        ":1: found a TOML syntax error in column 7: expected ']]' at the end of an array declaration",
-    ),
     "an unknown key": (
         CASE + JUDGED + "functoin = 'f'\n",
         f":3: case[0].functoin: found the unknown key 'functoin', expected one of {KEYS}; did you mean 'function'?",
@@ -62,7 +56,6 @@ BAD_FILES = {
         CASE + JUDGED + "agree_with = 'vmvx'\n",
         ":3: case[0].agree_with: found it beside expected, expected one of them",
     ),
-    "an empty name": (CASE + "name = ''\n" + JUDGED, ":2: case[0].name: found '', expected printable text"),
     "a name of two lines": (
         CASE + 'name = "a\\nb"\n' + JUDGED,
         ":2: case[0].name: found 'a\\nb', expected printable text",
@@ -74,10 +67,6 @@ BAD_FILES = {
     "inputs that are no array": (
         CASE + JUDGED + "inputs = 1\n",
         ":3: case[0].inputs: found the integer 1, expected an array of values",
-    ),
-    "a function that is no text": (
-        CASE + JUDGED + "function = 1\n",
-        ":3: case[0].function: found the integer 1, expected a string",
     ),
     "text that is no number": (
         CASE + "inputs = [['0x1p-3', '1-2 j', 'nan', '1_000', '0b1', '1e999', 'one']]\n" + JUDGED,
@@ -94,10 +83,6 @@ BAD_FILES = {
     "more sizes than an array has": (
         CASE + f"inputs = [{{ fill = 1, shape = {[1] * 65} }}]\n" + JUDGED,
         ":2: case[0].inputs[0].shape: found 65 sizes, expected at most 64",
-    ),
-    "a number of more digits than Python reads": (
-        CASE + f"inputs = [{'9' * 5000}]\n" + JUDGED,
-        ": found a number that is too long: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits",
     ),
     "a range wider than any number": (
         CASE + "inputs = [{ random = 'uniform', low = -1e308, high = 1e308 }]\n" + JUDGED,
@@ -154,10 +139,6 @@ BAD_FILES = {
     "an agreement with a number": (
         CASE + "agree_with = { a = 3, '*' = 'b' }\n",
         ":2: case[0].agree_with.a: found the integer 3, expected the name of a compiler config",
-    ),
-    "an agreement with several": (
-        CASE + "agree_with = 'v*'\n",
-        ":2: case[0].agree_with: found 'v*', expected the name of a compiler config",
     ),
     "an empty agreement": (
         CASE + "agree_with = {}\n",
@@ -231,14 +212,6 @@ def test_all_errors_of_a_file_come_together_in_order(data: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("written", ["'../out.npy'", "'link.npy'", "{ bin = '../../x.bin' }"])
-def test_data_stays_inside_the_folder_of_the_suite(data: Path, written: str) -> None:
-    np.save(data.parent / "out.npy", np.ones(2))
-    (data / "link.npy").symlink_to(data.parent / "out.npy")
-    (found,) = diagnostics(data, f"[[case]]\ninputs = [{written}]\nreference = 'ref.py:f'\n")
-    assert f"outside the suite's folder {data}; expected a file inside it: copy it there" in found
-
-
 def test_a_file_of_several_gigabytes_is_refused_with_the_limit_unless_it_is_mapped(data: Path) -> None:
     for name in ("x.bin", "w.irpa"):
         (data / name).touch()
@@ -250,28 +223,10 @@ def test_a_file_of_several_gigabytes_is_refused_with_the_limit_unless_it_is_mapp
     ]
 
 
-def test_a_changed_file_is_read_again(folder: Path) -> None:
-    assert len(parse(folder, CASE + JUDGED).cases) == 1
-    assert len(parse(folder, (CASE + JUDGED) * 3).cases) == 3
-
-
 def test_a_glob_of_a_config_that_agrees_is_bounded(data: Path) -> None:
     (found,) = diagnostics(data, CASE + f"agree_with = {{ '{'*a' * 600}' = 'b' }}\n")
     expected = "expected the name of a compiler config, or a glob of at most 1000"
     assert found.endswith(f"agree_with: found a key of 1200 characters, {expected}")
-
-
-def test_a_chain_of_agreements_is_no_cycle(folder: Path) -> None:
-    (case,) = parse(folder, CASE + "agree_with = { a = 'b', 'b' = 'c', '*' = 'c' }\n").cases
-    assert case.agreement is not None
-    assert [case.agreement.config(name) for name in ("a", "b", "c", "d")] == ["b", "c", "c", "c"]
-
-
-def test_every_default_is_wide_enough_for_its_type_and_too_narrow_for_the_next_smaller() -> None:
-    unit_of_smaller = {"float64": 2.0**-24, "float32": 2.0**-11, "float16": 2.0**-8, "bfloat16": 2.0**-4}
-    unit = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-    for dtype, smaller in unit_of_smaller.items():
-        assert 2 * unit[dtype] <= DEFAULT_TOLERANCES[dtype].rtol < smaller
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,6 @@ def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Pa
     assert any("(onnx 1.23.2: 4" in line for line in lines)
 
 
-def test_an_operator_of_which_a_target_ran_nothing_has_a_dash(manifest: Path, tmp_path: Path) -> None:
-    file = junit(tmp_path / "run.xml", case("test_abs", "vmvx/local-sync", PASSED))
-    assert "| Add | - |" in page(manifest, file)
-
-
 def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest: Path, tmp_path: Path) -> None:
     file = junit(
         tmp_path / "run.xml",
@@ -108,34 +103,6 @@ def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest
     assert "| tests | 1 of 3 (33.3%) |" in lines
     assert "| intermittent | 2 |" in lines
     assert "| compare | 0 |" in lines
-
-
-def test_several_files_make_one_table(manifest: Path, tmp_path: Path) -> None:
-    one = junit(tmp_path / "one.xml", case("test_abs", "vmvx/local-sync", PASSED))
-    other = junit(tmp_path / "other.xml", case("test_abs", "vulkan/vulkan", PASSED))
-    assert "| tests | 1 of 1 (100.0%) | 1 of 1 (100.0%) |" in page(manifest, one, other)
-
-
-def test_operators_that_end_alike_on_every_target_are_listed_and_have_no_row(manifest: Path, tmp_path: Path) -> None:
-    file = junit(
-        tmp_path / "run.xml",
-        *(case("test_abs", target, PASSED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
-        *(case("test_add", target, FAILED) for target in ("vmvx/local-sync", "vulkan/vulkan")),
-    )
-    lines = page(manifest, file)
-    assert any(line.endswith("on every target, with the number of tests: Abs (1).") for line in lines)
-    assert any(line.endswith("no test passes on any target: Add (3).") for line in lines)
-    assert "Operators of which equally many tests pass on every target: none." in lines
-    assert lines[-1].startswith("| --- |")
-
-
-def test_operators_of_which_equally_many_tests_pass_are_listed_with_their_number(
-    manifest: Path, tmp_path: Path
-) -> None:
-    ends = {"test_add": PASSED, "test_add_uint8": FAILED, "test_add_bcast": FAILED}
-    targets = ("vmvx/local-sync", "vulkan/vulkan")
-    file = junit(tmp_path / "run.xml", *(case(test, one, end) for test, end in ends.items() for one in targets))
-    assert "Operators of which equally many tests pass on every target: Add 1/3." in page(manifest, file)
 
 
 @pytest.mark.parametrize(

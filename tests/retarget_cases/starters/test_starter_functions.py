@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import RetargetError
-from retarget_cases.starters import mlir_functions, onnx_functions
+from retarget_cases.starters import mlir_functions
 
 
 @pytest.mark.parametrize(
@@ -45,33 +45,3 @@ def test_what_is_no_module_is_an_error(content: bytes, message: str, tmp_path: P
 
     with pytest.raises(RetargetError, match=message):
         mlir_functions(path)
-
-
-def test_the_inputs_of_an_onnx_model_that_are_no_initializers_are_its_arguments(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
-    make = onnx.helper
-    graph = make.make_graph(
-        [make.make_node("Add", ["x", "w"], ["y"])],
-        "g",
-        [
-            make.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["batch", 3]),
-            make.make_tensor_value_info("w", onnx.TensorProto.FLOAT, [3]),
-        ],
-        [make.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["batch", 3])],
-        initializer=[make.make_tensor("w", onnx.TensorProto.FLOAT, [3], [1, 2, 3])],
-    )
-    path = tmp_path / "add.onnx"
-    path.write_bytes(make.make_model(graph).SerializeToString())
-
-    (function,) = onnx_functions(path)
-
-    assert function.argument_types == ("tensor<?x3xf32>",)
-
-
-def test_a_file_that_is_no_onnx_model_is_an_error(tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
-    path = tmp_path / "add.onnx"
-    path.write_bytes(b"\xff\xff\xff")
-
-    with pytest.raises(RetargetError, match="not an ONNX model"):
-        onnx_functions(path)

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from cases_support import function, load, read, value
+from cases_support import value
 from retarget.support import LIMIT_VARIABLE, DiagnosticsError
 from retarget_cases.worker.arrays import default_seed
 
@@ -196,14 +196,6 @@ def test_values_that_do_not_fit_are_named_with_both_types(
     assert diagnostic(folder, type_, written) == f"{key}: argument 0 of f: {message}"
 
 
-def test_without_declared_types_a_value_says_its_own(folder: Path) -> None:
-    text = "[[case]]\ninputs = [{ values = [1, 2], dtype = 'i16' }]\nexpected = [[1]]\n"
-    (case,) = load(folder, text, function("f"))
-    with pytest.raises(DiagnosticsError) as caught:
-        read(case)
-    assert str(caught.value) == ("suite/m.cases.toml:2: case[0].inputs: found 1 value, f takes 0 arguments")
-
-
 # ---------------------------------------------------------------- files
 
 
@@ -222,30 +214,6 @@ def test_files_are_read_as_the_function_wants_them(folder: Path) -> None:
     assert same(value(folder, "tensor<?x3xf32>", "{ bin = 'raw.bin', shape = [2, 3] }"), numbers, np.float32)
     assert same(value(folder, "tensor<2x3xbf16>", "'half.npy'"), numbers, ml_dtypes.bfloat16)
     assert same(value(folder, "tensor<2x3xi32>", "'u.npy'"), numbers, np.int32)
-
-
-@pytest.mark.parametrize(
-    ("type_", "dtype", "numbers", "packed"),
-    [
-        ("i4", ml_dtypes.int4, [1, -2, 3, -8, 7], "e18307"),
-        ("ui4", ml_dtypes.uint4, [1, 2, 15], "210f"),
-        ("i2", ml_dtypes.int2, [1, -2, 0], "09"),
-        ("f4E2M1FN", ml_dtypes.float4_e2m1fn, [1, -0.5, 6], "9207"),
-        ("f8E5M2", ml_dtypes.float8_e5m2, [1, -2], "3cc0"),
-        ("f8E4M3B11FNUZ", ml_dtypes.float8_e4m3b11fnuz, [1, -2], "58e0"),
-    ],
-)
-def test_files_of_small_types_have_a_byte_each_in_npy_and_are_packed_in_bin(
-    folder: Path, type_: str, dtype: Any, numbers: list[float], packed: str
-) -> None:
-    array = np.array(numbers, dtype)
-    np.save(folder / "small.npy", array)
-    (folder / "small.bin").write_bytes(bytes.fromhex(packed))
-    for written in ("'small.npy'", f"{{ npy = 'small.npy', dtype = '{type_}' }}", "'small.bin'"):
-        assert same(value(folder, f"tensor<{len(numbers)}x{type_}>", written), array, dtype)
-    if "i" in type_:
-        np.save(folder / "int8.npy", np.array(numbers, np.int8))
-        assert same(value(folder, f"tensor<?x{type_}>", "'int8.npy'"), array, dtype)
 
 
 # ---------------------------------------------------------------- generators
@@ -270,13 +238,6 @@ def test_random_numbers_are_numpys_and_the_same_every_time(folder: Path) -> None
     assert default_seed("m", "f", 0) == 465347534521420644
     expected = random(default_seed("m", "f", 0)).standard_normal(4)
     assert same(value(folder, "tensor<4xf32>", "{ random = 'normal' }"), expected, np.float32)
-
-
-def test_each_argument_of_each_case_draws_numbers_of_its_own(folder: Path) -> None:
-    case = "[[case]]\ninputs = [{ random = 'normal' }, { random = 'normal' }]\nagree_with = 'x'\n"
-    cases = load(folder, case * 2, function("f", ["tensor<4xf32>"] * 2, ["f32"]))
-    arrays = [array for one in cases for array in read(one).inputs]
-    assert len({array.tobytes() for array in arrays}) == 4
 
 
 def test_integers_reach_the_ends_of_their_types(folder: Path) -> None:

@@ -121,11 +121,6 @@ ROWS: dict[str, tuple[str, Change, Change]] = {
         "def f(x): return x * np.float32((HERE / 'factor').read_text())\n",
         *changed("factor", "1", "2"),
     ),
-    "an array that it loads": (
-        "def f(x): return x * np.load(HERE / 'factor.npy')\n",
-        lambda at: np.save(at / "factor.npy", np.float32(1)),
-        lambda at: np.save(at / "factor.npy", np.float32(2)),
-    ),
     "an array that it maps": (
         "def f(x): return x * np.fromfile(HERE / 'factor', np.float32)\n",
         lambda at: (at / "factor").write_bytes(np.float32(1).tobytes()),
@@ -186,10 +181,6 @@ ROWS: dict[str, tuple[str, Change, Change]] = {
         lambda at: write(at / "lib/two", ""),
     ),
     "a variable that it reads": ("def f(x): return x * float(os.environ['FACTOR'])\n", *set_to("FACTOR", "1", "2")),
-    "a variable that it asks for": (
-        "def f(x): return x * float(os.getenv('FACTOR_OF', '1'))\n",
-        *set_to("FACTOR_OF", None, "2"),
-    ),
     "a variable that it gets": (
         "def f(x): return x * float(os.environ.get('FACTOR_OF', '1'))\n",
         *set_to("FACTOR_OF", None, "2"),
@@ -305,13 +296,6 @@ def test_a_package_with_a_c_module_stays_and_what_was_read_while_it_was_imported
     assert now(recorded) != recorded
 
 
-def test_two_modules_whose_references_import_modules_of_one_name_have_each_their_own(tmp_path: Path) -> None:
-    for name, value in (("one", 1), ("two", 2)):
-        write(tmp_path / name / "lib/helper.py", once(str(value)))
-        (tmp_path / name / "ref.py").write_text(f"{TOP}{LIB}from helper import g\ndef f(x): return g(x)\n")
-        assert evaluated(tmp_path / name)[0] == value
-
-
 def test_what_is_installed_counts_for_references_and_for_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,12 +312,6 @@ def test_what_is_installed_counts_for_references_and_for_models(
         states |= {one for one in recorder.dependencies if one[0] == "installed"}
     dependencies._installed.cache_clear()
     assert len(states) == 2
-
-
-def test_what_is_not_watched_depends_on_nothing(tmp_path: Path) -> None:
-    with recording() as recorder:
-        (tmp_path / "file").write_text("")
-    assert recorder.dependencies == ()
 
 
 def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_are(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import signal
 import subprocess
 import sys
@@ -12,11 +11,10 @@ from pathlib import Path
 
 import pytest
 from iree_modules import ARITHMETIC
-from iree_support import LLVM_CPU, ORIGIN, VMVX, Compile, OpenDevice, checks_of, compiler_config
+from iree_support import LLVM_CPU, VMVX, Compile, OpenDevice, checks_of, compiler_config
 from model_targets import compile_target
 from msgspec.structs import replace
 from retarget.extension import Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
-from retarget.model import CompileTarget, Module
 from retarget.session.compile.steps import key_of
 from retarget_iree import builds, toolchain
 from retarget_iree.compiler import tool
@@ -60,11 +58,6 @@ def test_host_is_resolved_to_flags_that_give_the_same_code(iree: IreeCompiler) -
     by_name = iree.compile(request(ARITHMETIC, "a.mlir", *resolved.flags))
     by_host = iree.compile(request(ARITHMETIC, "a.mlir", *LLVM_CPU))
     assert by_name.artifact == by_host.artifact
-
-
-def test_host_features_alone_resolve_to_the_same_flags(iree: IreeCompiler) -> None:
-    features = resolve(iree, *LLVM_CPU[:2], "--iree-llvmcpu-target-cpu-features=host")
-    assert features.flags == resolve(iree, *LLVM_CPU).flags
 
 
 def test_flags_without_host_stay_as_they_are(iree: IreeCompiler) -> None:
@@ -125,16 +118,6 @@ def test_a_flag_the_compiler_refuses_is_reported_in_its_words(
     with pytest.raises(CompilerError) as caught:
         resolve(iree, *flags)
     assert message in str(caught.value)
-
-
-@pytest.mark.slow
-def test_flags_of_the_tool_alone_are_found_and_used(iree: IreeCompiler, open_device: OpenDevice) -> None:
-    flags = (*VMVX, "--mlir-elide-elementsattrs-if-larger=4", "--verify=false")
-    assert tool_only_flags(flags) == flags[2:]
-    assert resolve(iree, *flags).flags == flags
-    compiled = iree.compile(request(ARITHMETIC, "a.mlir", *flags))
-    (check,) = checks_of(open_device("local-sync"), compiled.artifact, "differs")
-    assert check.actual.tolist() == [1, 2, 3]
 
 
 @pytest.mark.slow
@@ -247,13 +230,6 @@ def only_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget_iree.compiler.compiler.library_error", lambda: error)
 
 
-def test_a_crash_of_the_tool_ends_the_worker_by_the_same_signal() -> None:
-    code = "from retarget_iree.compiler.tool import _die_of; _die_of(8, 'Stack dump:')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGFPE
-    assert done.stderr == "Stack dump:"
-
-
 def test_a_crash_of_the_library_leaves_its_stack_in_the_workers_log(tmp_path: Path) -> None:
     code = (
         "import os, signal\nfrom retarget_iree.compiler.library import CapturedStderr\n"
@@ -362,30 +338,6 @@ def test_a_missing_compiler_is_unavailable_with_what_mends_it(
         toolchain._own_compiler.cache_clear()
 
 
-@pytest.mark.slow
-def test_the_reproducing_command_compiles(iree: IreeCompiler, tmp_path: Path) -> None:
-    source, output = tmp_path / "a module.mlir", tmp_path / "out.vmfb"
-    source.write_text(ARITHMETIC)
-    config = compiler_config(VMVX[1], devices=[("a", "local")])
-    target = CompileTarget(
-        name="a_test",
-        suite="s",
-        kind="check",
-        folder=tmp_path,
-        module=Module(name="a", path=source),
-        compiler=config,
-        flags=config.flags,
-        timeout=None,
-        tags=(),
-    )
-    argv = iree.reproduce(target, config.flags, output)
-    assert argv[1:3] == (str(source), "--iree-hal-target-device=a=local")
-    done = subprocess.run(["sh", "-c", shlex.join(argv)], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert output.stat().st_size > 1000
-    assert iree.reproduce(target, iree.resolve(config, config.flags).flags, output) == argv
-
-
 def test_nothing_heavy_is_imported_with_the_extension() -> None:
     code = (
         "import sys, retarget_iree.extension as e\n"
@@ -393,10 +345,6 @@ def test_nothing_heavy_is_imported_with_the_extension() -> None:
         "print([m for m in ('iree.compiler', 'iree.runtime', 'numpy', 'onnx', 'ml_dtypes') if m in sys.modules])\n"
     )
     assert printed_by(code)[0] == "[]\n"
-
-
-def test_the_origin_is_never_part_of_what_is_resolved(iree: IreeCompiler) -> None:
-    assert str(ORIGIN.file) not in repr(resolve(iree, *VMVX))
 
 
 @pytest.mark.slow

@@ -38,15 +38,15 @@ def test_a_file_that_is_not_there_is_refused_before_anything_is_compiled(tmp_pat
     assert str(caught.value) == f"{flags[0]}: there is no such file (relative paths start at {Path.cwd()})"
 
 
+LOCAL = "--iree-hal-target-device=local"
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--iree-hal-target-device=local"], ["llvm-cpu"]),
-        (["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"], ["vmvx"]),
-        (
-            ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu,vmvx"],
-            ["llvm-cpu", "vmvx"],
-        ),
+        ([LOCAL], ["llvm-cpu"]),
+        ([LOCAL, "--iree-hal-local-target-device-backends=vmvx"], ["vmvx"]),
+        ([LOCAL, "--iree-hal-local-target-device-backends=llvm-cpu,vmvx"], ["llvm-cpu", "vmvx"]),
         (
             ["--iree-hal-target-device=a=local[0]", "--iree-hal-target-device=b=vulkan"],
             ["llvm-cpu", "vulkan", "vulkan-spirv"],
@@ -57,22 +57,10 @@ def test_a_file_that_is_not_there_is_refused_before_anything_is_compiled(tmp_pat
         (["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"], ["hip", "rocm", "gfx942"]),
         (["--iree-hal-target-backends=rocm"], ["hip", "rocm"]),
         (["--iree-hal-target-device=metal", "--iree-metal-target-platform=macos"], ["metal", "metal-spirv", "macos"]),
-        (
-            ["--iree-hal-target-device=local", "--iree-llvmcpu-target-triple=aarch64-none-linux-android29"],
-            ["llvm-cpu", "arm64", "android"],
-        ),
-        (
-            ["--iree-hal-target-device=local", "--iree-llvmcpu-target-triple=riscv64-linux-gnu"],
-            ["llvm-cpu", "riscv64", "linux"],
-        ),
-        (
-            ["--iree-hal-target-device=local", "--iree-llvmcpu-target-triple=arm64-apple-ios13"],
-            ["llvm-cpu", "arm64", "ios"],
-        ),
-        (
-            ["--iree-hal-target-device=local", "--iree-llvmcpu-target-triple=x86_64-apple-darwin"],
-            ["llvm-cpu", "x86_64", "macos"],
-        ),
+        ([LOCAL, "--iree-llvmcpu-target-triple=aarch64-none-linux-android29"], ["llvm-cpu", "arm64", "android"]),
+        ([LOCAL, "--iree-llvmcpu-target-triple=riscv64-linux-gnu"], ["llvm-cpu", "riscv64", "linux"]),
+        ([LOCAL, "--iree-llvmcpu-target-triple=arm64-apple-ios13"], ["llvm-cpu", "arm64", "ios"]),
+        ([LOCAL, "--iree-llvmcpu-target-triple=x86_64-apple-darwin"], ["llvm-cpu", "x86_64", "macos"]),
         ([], []),
     ],
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -37,19 +35,6 @@ def compiled(source: str, *flags: str) -> Compiled:
     return compiler.compile(
         CompileRequest(source=source.encode(), source_name=path.name, source_path=path, resolved=resolved)
     )
-
-
-def test_passes_run_over_each_part_as_the_tool_runs_them(tmp_path: Path) -> None:
-    flags = ("--split-input-file", "--pass-pipeline=builtin.module(func.func(canonicalize))")
-    path = tmp_path / "two.mlir"
-    path.write_text(TWO)
-    by_hand = subprocess.run(
-        [str(Path(sys.executable).with_name("iree-opt")), str(path), *flags], capture_output=True, check=True
-    )
-    artifact = compiled(TWO, *flags).artifact
-    assert artifact == by_hand.stdout
-    assert b"arith.constant 2 : i32" in artifact
-    assert b"// -----" in artifact
 
 
 def test_a_module_that_does_not_verify_is_a_verdict() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from iree_modules import ARITHMETIC
 from iree_support import LLVM_CPU, VMVX, OpenDevice, compiler_config
+from model_targets import compile_target
 from retarget.extension import CompileRequest, CompilerError, DriverError
-from retarget.model import CompileTarget, Module
 from retarget_iree.compiler import compiler as compiler_module
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.flags import phase_of, with_one_phase, without_phase
@@ -60,24 +60,6 @@ def test_a_phase_is_reached_in_the_process_of_the_library(iree: IreeCompiler, mo
     assert b"flow.dispatch" in compiled(iree, ARITHMETIC, *LLVM_CPU, "--compile-to=flow")
 
 
-def test_with_a_flag_that_only_the_tool_takes_a_phase_gives_the_same_text(iree: IreeCompiler, tmp_path: Path) -> None:
-    flags = (*VMVX, "--compile-to=flow", "--mlir-print-local-scope")
-    text = compiled(iree, ARITHMETIC, *flags)
-    assert text == by_tool(tmp_path, ARITHMETIC, *flags)
-    assert b"flow.dispatch" in text
-
-
-@pytest.mark.slow
-def test_the_phase_end_gives_an_artifact(iree: IreeCompiler, arithmetic: bytes) -> None:
-    assert compiled(iree, ARITHMETIC, *VMVX, "--compile-to=end", name="test.mlir") == arithmetic
-
-
-def test_a_modules_phase_replaces_its_suites(iree: IreeCompiler) -> None:
-    text = compiled(iree, ARITHMETIC, *VMVX, "--compile-to=flow", "--compile-to=abi")
-    assert text == compiled(iree, ARITHMETIC, *VMVX, "--compile-to=abi")
-    assert b"flow.dispatch" not in text
-
-
 def test_an_unknown_phase_is_an_error_that_lists_the_phases(iree: IreeCompiler) -> None:
     with pytest.raises(CompilerError) as raised:
         iree.resolve(compiler_config(*VMVX), (*VMVX, "--compile-to=flwo"))
@@ -87,25 +69,9 @@ def test_an_unknown_phase_is_an_error_that_lists_the_phases(iree: IreeCompiler) 
     assert reported.endswith(", hal, vm, end")
 
 
-def test_a_module_that_is_refused_on_the_way_to_a_phase_shows_where(iree: IreeCompiler) -> None:
-    broken = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
-    with pytest.raises(CompilerError, match=r"bad\.mlir:2:8: error: custom op 'arith.foo' is unknown"):
-        compiled(iree, broken, *VMVX, "--compile-to=flow", name="bad.mlir")
-
-
 def test_the_command_by_hand_writes_text_to_a_file_that_is_called_so(iree: IreeCompiler) -> None:
-    config = compiler_config(*VMVX)
-    target = CompileTarget(
-        name="a_test",
-        suite="s",
-        kind="filecheck",
-        module=Module(name="a", path=Path("a.mlir")),
-        folder=Path(),
-        compiler=config,
-        flags=(*VMVX, "--compile-to=flow", "--compile-to=stream"),
-        timeout=None,
-        tags=(),
-    )
+    flags = (*VMVX, "--compile-to=flow", "--compile-to=stream")
+    target = compile_target("a", "test", compiler=compiler_config(*VMVX), flags=flags)
     argv = iree.reproduce(target, target.flags, Path("out") / "a_test.vmfb")
     assert argv[argv.index("a.mlir") :] == (
         "a.mlir",

@@ -1,11 +1,11 @@
 """Flagfiles: what is read from each form, and every error with its line and column."""
 
 # One row a line reads better in a table of messages.
+
 # ruff: noqa: E501
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 
@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.support import DiagnosticsError
-from retarget_iree.flagfile.parse import FlagFile, parse_flagfile, read_text, split_flags
-from retarget_iree.flagfile.values import Form, packed_text
+from retarget_iree.flagfile.parse import FlagFile, parse_flagfile, read_text
+from retarget_iree.flagfile.values import packed_text
 
 FILE = Path("flags.txt")
 
@@ -32,22 +32,6 @@ def diagnostics(*lines: str) -> list[tuple[int, int, str]]:
 # ---------------------------------------------------------------- what is read
 
 
-def test_a_file_as_published_is_read() -> None:
-    file = parse(
-        "--input=2x3xf32=@input_0.bin", '--input="1xi64=@input_1.bin"', "--expected_output=2x3xf32=@output_0.bin", ""
-    )
-    first, second = file.inputs
-    assert (first.form, first.shape, first.element, first.source, first.path) == (
-        Form.TENSOR, (2, 3), "f32", "@", "input_0.bin",
-    )  # fmt: skip
-    assert (second.shape, second.element, second.path) == ((1,), "i64", "input_1.bin")
-    assert file.expected is not None
-    assert file.expected[0].path == "output_0.bin"
-    assert file.function is None
-    assert file.thresholds == {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-4, "float64": 1e-4}
-    assert (file.rtol, file.exact) == (1e-5, False)
-
-
 def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
     file = parse("# one", "// two", "", "  --function = main \r", "\t--expected_f32_threshold= 0.5")
     assert file.function is not None
@@ -57,55 +41,10 @@ def test_comments_blanks_and_carriage_returns_do_not_count() -> None:
     assert file.expected is None
 
 
-def test_what_only_shapes_the_output_of_the_tool_is_passed_over() -> None:
-    assert parse("--print_statistics", "--output=@x.npy", "--output_max_element_count=8") == FlagFile(path=FILE)
-
-
 def test_later_flags_override_earlier_ones_and_values_add_up() -> None:
     file = parse("--function=f", "--function=g", "--expected_rtol=1", "--expected_rtol=0", "--equality_mode=exact")
     assert file.function is not None
     assert (file.function.text, file.rtol, file.exact) == ("g", 0.0, True)
-
-
-@pytest.mark.parametrize(
-    ("value", "shape", "element", "numbers"),
-    [
-        ("4xi32=1 2 3 4", (4,), "i32", (1, 2, 3, 4)),
-        ("2x2xi32=[[1 2][3 4]]", (2, 2), "i32", (1, 2, 3, 4)),
-        ("2x2xf32=[1, 2], [3, 4]", (2, 2), "f32", (1, 2, 3, 4)),
-        ("4xf32=[1 2[3,,4", (4,), "f32", (1, 2, 3, 4)),
-        ("4xf32=1", (4,), "f32", (1,)),
-        ("4xf32", (4,), "f32", ()),
-        ("4xf32=", (4,), "f32", ()),
-        ("4xf32 = 1", (4,), "f32", (1,)),
-        ("f32=5", (), "f32", (5,)),
-        ("xf32=5", (), "f32", (5,)),
-        ("xf32", (), "f32", ()),
-        ("i32=-5", (), "i32", (-5,)),
-        ("0x4xf32", (0, 4), "f32", ()),
-        ("0x4xf32=[]", (0, 4), "f32", ()),
-        ("4xf16=0x10 -inf 1e-3 .5", (4,), "f16", (16, -math.inf, 1e-3, 0.5)),
-        ("2xf64=0x1p-3 1e999", (2,), "f64", (0.125, math.inf)),
-        ("3xi16=0x7f 010 -0", (3,), "i16", (127, 8, 0)),
-        ("2xi8=255 -128", (2,), "i8", (255, -128)),
-        ("4xi1=01 00 true 0", (4,), "i1", (1, 0, 1, 0)),
-        ("2xcf64=0000803f00000040 0000000000000000", (2,), "cf64", (1 + 2j, 0)),
-        ("f8E4M3FN=1.5", (), "f8E4M3FN", (1.5,)),
-        ("2xbf16=1 2", (2,), "bf16", (1, 2)),
-        ("4xi4=1 -2 0x3 15", (4,), "i4", (1, -2, 3, 15)),
-        ("4xi4=21 f3", (4,), "i4", (1, 2, 3, 15)),
-        ("3xi4=21 f3", (3,), "i4", (1, 2, 3)),
-        ("4xi4=21", (4,), "i4", (1, 2)),
-        ("4xi4=7", (4,), "i4", (7,)),
-        ("2xi4=10 11", (2,), "i4", (10, 11)),
-        ("5xui2=e4 01", (5,), "ui2", (0, 1, 2, 3, 1)),
-        ("f8E8M0FNU=0.25", (), "f8E8M0FNU", (0.25,)),
-        ("&2x2xi32", (2, 2), "i32", ()),
-    ],
-)  # fmt: skip
-def test_tensors(value: str, shape: tuple[int, ...], element: str, numbers: tuple[float, ...]) -> None:
-    (read,) = parse(f"--input={value}").inputs
-    assert (read.form, read.shape, read.element, read.numbers) == (Form.TENSOR, shape, element, numbers)
 
 
 @pytest.mark.parametrize(
@@ -128,49 +67,10 @@ def test_the_tool_gets_small_integers_as_packed_bytes(value: str, packed: str) -
     assert packed_text(parse(f"--input={value}").inputs[0]) == packed
 
 
-@pytest.mark.parametrize(
-    ("value", "number"), [("5", 5), ("-3", -3), ("0x10", 16), ("2.5", 2.5), ("1e3", 1000.0), ("inf", math.inf)]
-)
-def test_bare_numbers(value: str, number: float) -> None:
-    (read,) = parse(f"--input={value}").inputs
-    assert (read.form, read.numbers) == (Form.NUMBER, (number,))
-    assert type(read.numbers[0]) is type(number)
-
-
-def test_not_a_number_is_read() -> None:
-    assert math.isnan(abs(parse("--input=2xf32=nan -nan").inputs[0].numbers[1]))
-
-
-@pytest.mark.parametrize(
-    ("value", "form", "source", "path"),
-    [
-        ("@x.npy", Form.ARRAYS, "@", "x.npy"),
-        ("+x.npy", Form.ARRAYS, "+", "x.npy"),
-        ("*sub/x.npy", Form.ARRAYS, "*", "sub/x.npy"),
-        ("2xf32=@x.bin", Form.TENSOR, "@", "x.bin"),
-        ("2xf32=+a b=c.bin", Form.TENSOR, "+", "a b=c.bin"),
-        ("(ignored)", Form.IGNORED, "", ""),
-        ("(null)", Form.NULL, "", ""),
-    ],
-)
-def test_files_and_what_is_no_value(value: str, form: Form, source: str, path: str) -> None:
-    (read,) = parse(f"--expected_output={value}").expected or ()
-    assert (read.form, read.source, read.path) == (form, source, path)
-
-
 def test_parameters_have_a_scope_or_none() -> None:
     first, second = parse("--parameters=model=w.irpa", "--parameters=b.irpa").parameters
     assert (first[0], first[1].text, first[1].location.column) == ("model", "w.irpa", 20)
     assert (second[0], second[1].text) == ("", "b.irpa")
-
-
-def test_flags_are_split_without_looking_at_values() -> None:
-    flags, wrong = split_flags(FILE, "--input=nonsense\n--module=a.mlir\nfoo")
-    assert [(flag.name, flag.value and flag.value.text) for flag in flags] == [
-        ("input", "nonsense"),
-        ("module", "a.mlir"),
-    ]
-    assert [diagnostic.line for diagnostic in wrong] == [3]
 
 
 # ---------------------------------------------------------------- errors

@@ -57,10 +57,6 @@ def test_an_included_file_stands_in_the_place_of_its_flag(folder: Path) -> None:
     assert file.function.text == "g"
 
 
-def test_a_file_may_be_included_twice(folder: Path) -> None:
-    assert inputs(loaded(folder, {"a.txt": "--flagfile=b.txt\n" * 2, "b.txt": "--input=2\n"})) == ["2", "2"]
-
-
 def test_paths_start_at_the_folder_of_the_file_that_is_run(folder: Path) -> None:
     files = {
         "one/a.txt": "--flagfile=../common/b.txt\n",
@@ -118,15 +114,6 @@ def test_errors_of_all_files_are_reported_at_once_each_in_its_own(folder: Path) 
 )  # fmt: skip
 def test_what_cannot_be_included_is_an_error(folder: Path, files: dict[str, str], diagnostic: str) -> None:
     assert diagnostics(folder, files) == [f"suite/{diagnostic}"]
-
-
-@pytest.mark.parametrize("way", ["../secret.txt", "link.txt"])
-def test_no_file_outside_the_suites_folder_is_included(folder: Path, way: str) -> None:
-    (folder.parent / "secret.txt").write_text("--input=1\n")
-    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
-    assert diagnostics(folder, {"a.txt": f"--flagfile={way}\n"}) == [
-        f"suite/a.txt:1:12: found {way!r}, which leads outside the suite's folder {folder}; expected a flagfile inside it"
-    ]
 
 
 def test_an_included_file_that_is_no_text_is_reported(folder: Path) -> None:

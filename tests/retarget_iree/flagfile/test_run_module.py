@@ -10,7 +10,7 @@ import iree.runtime as rt
 import numpy as np
 import pytest
 from declaration_texts import compiler, declarations, suite, target
-from iree_support import VMVX, VULKAN, Compile, OpenDevice, runtime_config
+from iree_support import VMVX, Compile, OpenDevice, runtime_config
 from mlir_modules import SCALE
 from retarget.cli import main
 from retarget.extension import CaseRequest, Device, DriverError, FunctionInfo
@@ -91,10 +91,6 @@ def test_a_model_counts_where_it_was_not_imported() -> None:
 
 def test_a_compiled_module_stands_for_the_program_of_its_stem() -> None:
     assert found({"a.mlir": "", "b.mlir": "", "f.txt": "--module=b.vmfb"}) == [("b", "b.mlir", ["f.txt"])]
-
-
-def test_errors_of_values_do_not_keep_modules_from_being_found() -> None:
-    assert found({"m.mlir": "", "f.txt": "nonsense\n--input=4xf32=1 2"}) == [("m", "m.mlir", ["f.txt"])]
 
 
 def test_a_module_that_links_out_of_the_suites_folder_is_an_error(tmp_path: Path) -> None:
@@ -287,14 +283,6 @@ def test_a_module_takes_its_parameters_from_a_file(
     driver: str, compile_module: Compile, open_device: OpenDevice, weights: Path
 ) -> None:
     check_scaled(open_device(driver), compile_module(WEIGHTED, *VMVX), weights)
-
-
-@pytest.mark.needs_vulkan
-@pytest.mark.slow
-def test_a_module_takes_its_parameters_from_a_file_on_vulkan(
-    compile_module: Compile, vulkan_device: Device, weights: Path
-) -> None:
-    check_scaled(vulkan_device, compile_module(WEIGHTED, *VULKAN), weights)
 
 
 def test_parameters_that_are_missing_or_unreadable_say_what_to_do(

@@ -26,12 +26,6 @@ def run_check(artifact: Path, *arguments: str, driver: str = "local-sync") -> in
     return main(["--kind=check", f"--driver={driver}", f"--artifact={artifact}", *arguments])
 
 
-@pytest.mark.slow
-def test_a_function_whose_checks_hold_passes(module_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_check(module_file, "--case=passes") == 0
-    assert capsys.readouterr().out == "passes: passed\n"
-
-
 def test_what_differs_or_checks_nothing_fails_and_the_rest_is_run(
     module_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,28 +68,9 @@ def test_what_is_printed_names_the_stage(
     assert (stage, text[: len(reported[1])]) == reported
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--driver=metal", "--artifact=x"], "error: found the driver 'metal', expected a registered one: "),
-        (["--driver=local-sync", "--artifact=x.vmfb"], "error: failed at load: artifact x.vmfb cannot be read"),
-    ],
-)
-def test_what_is_missing_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--kind=check", *arguments]) == 1
-    assert message in capsys.readouterr().err
-
-
 def test_an_unknown_function_is_refused(module_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_check(module_file, "--case=g") == 1
     assert "there is no case 'g'; there are: passes, differs, checks_nothing" in "".join(capsys.readouterr())
-
-
-def test_other_kinds_need_the_file_of_the_module(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["--kind=run-module", "--driver=local-sync", "--artifact=x.vmfb"])
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.endswith("error: the following arguments are required: FILE\n")
 
 
 @pytest.mark.sampled(1)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from iree_support import VMVX, Compile
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
+from model_targets import compile_target
+from retarget.model import Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
 from retarget.session import RunService, SickDeviceError
 from retarget.session.limits import CoolDowns
 from retarget.session.run.service import check_driver, selected_checks
@@ -64,17 +65,7 @@ def faulty(state: Path, *flags: str, name: str = "f") -> RuntimeConfig:
 
 
 def two(runtime: RuntimeConfig, *, timeout: float | None = None, name: str = "two") -> RunTarget:
-    compiled = CompileTarget(
-        name=f"{name}_vmvx",
-        suite="faults",
-        kind="check",
-        folder=Path(),
-        module=Module(name=name, path=Path("two.mlir")),
-        compiler=CompilerConfig(name="vmvx", compiler="iree", origin=ORIGIN),
-        flags=(),
-        timeout=None,
-        tags=(),
-    )
+    compiled = compile_target(name, "vmvx")
     return RunTarget(name=f"{name}_vmvx_{runtime.name}", compile=compiled, runtime=runtime, timeout=timeout, tags=())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from ctypes.util import find_library
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from retarget.extension import Device, DriverError, UnavailableError
 from retarget.extension.cases import run_case_plan
 from retarget.model import DeviceInfo
 from retarget_iree.runtime.devices import describe_device, select_device
-from retarget_iree.runtime.drivers import DRIVERS, IreeDriver
+from retarget_iree.runtime.drivers import IreeDriver
 from retarget_iree.toolchain import command, select_runtime
 
 CUDA_DUMP = "- gpu-compute-capability: 9.0\n- driver-max-cuda-version: 13.0\n\n- gpu-warp-size: 32\n"
@@ -106,17 +105,6 @@ def test_a_software_device_and_a_device_without_uuid_are_distinguished() -> None
     assert (unknown.driver_name, unknown.vendor, unknown.type) == ("HIP", "AMD", "gpu")
 
 
-@pytest.mark.parametrize("name", ["local-sync", "local-task"])
-def test_local_drivers_offer_the_cpu(name: str) -> None:
-    (info,) = driver_named(name).probe()
-    assert (info.driver, info.ordinal, info.uri, info.physical_id) == (name, 0, f"{name}://", "cpu")
-
-
-def test_every_driver_of_the_runtime_is_there_and_gives_its_words() -> None:
-    assert [driver.name for driver in DRIVERS] == ["local-sync", "local-task", "vulkan", "cuda", "hip"]
-    assert driver_named("hip").tags(runtime_config("hip")) == ("hip", "rocm")
-
-
 def test_a_driver_that_a_fork_registers_has_its_words_opens_beside_irees_own_and_is_missing_elsewhere() -> None:
     driver = IreeDriver(name="mychip", words=("npu",))
     config = runtime_config("mychip", "mychip://", "local-task://")
@@ -160,31 +148,6 @@ def test_a_driver_that_does_not_start_says_why_and_what_mends_it(
     assert reason in str(error)
     assert hint in error.hint
     assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize("name", ["cuda", "hip"])
-def test_a_gpu_driver_finds_devices_or_is_unavailable_with_a_hint(name: str) -> None:
-    driver, diagnostic = driver_named(name), None
-    infos: Sequence[DeviceInfo] = ()
-    try:
-        infos = driver.probe()
-    except UnavailableError as error:
-        diagnostic = error
-    assert [info.ordinal for info in infos] == list(range(len(infos)))
-    if diagnostic is not None:
-        assert str(diagnostic).endswith("on this machine")
-        assert diagnostic.hint
-    else:
-        assert infos
-
-
-@pytest.mark.needs_vulkan
-def test_vulkan_devices_have_identity_and_capabilities(vulkan_device: Device) -> None:
-    (info,) = vulkan_device.infos
-    assert info.uri.startswith("vulkan://GPU-")
-    assert info.driver_version
-    assert "features" in dict(info.capabilities)
-    assert info.physical_id
 
 
 BROKEN_ICD = '{"file_format_version": "1.0.0", "ICD": {"library_path": "/nowhere/libx.so", "api_version": "1.3.0"}}'

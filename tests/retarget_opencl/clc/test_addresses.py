@@ -108,12 +108,6 @@ def test_a_built_in_depends_on_dimensions_that_have_several_work_items(
     assert Addresses.of(k.nodes, k.size).dimensions([value]) == dimensions
 
 
-def test_the_first_work_item_is_first_in_all_dimensions_named() -> None:
-    k = Kernel((2, 3, 1))
-    assert shape(k, Value("first", BOOL, built_in="First", parts=("0", "1"))) == ((1, 0, 0, 0, 0, 0), [])
-    assert shape(k, Value("first", BOOL, built_in="First", parts=("1",))) == ((1, 1, 0, 0, 0, 0), [])
-
-
 def test_a_global_id_is_the_number_of_the_group_times_its_size_plus_the_local_id() -> None:
     k = Kernel()
     x, group = k.id(), k.group()
@@ -150,14 +144,6 @@ def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_a
     product = k.op("IMul", group, k.id() if of_item else k.op("IAdd", group, 1))
     ((term, factor),) = Addresses.of(k.nodes, k.size).form(product).terms
     assert (term.uniform, factor) == (uniform, 1)
-
-
-@pytest.mark.parametrize("name", ["LogicalNot", "Select"])
-def test_an_operation_of_one_operand_or_three_is_not_known_where_these_are_not(name: str) -> None:
-    k = Kernel()
-    group = k.group()
-    made = op(k, name, *([group] * (1 if name == "LogicalNot" else 3)), kind=BOOL)
-    assert shape(k, made) == ((0, 0, 0, 0), [1])
 
 
 def test_a_push_constant_is_the_same_at_each_load() -> None:
@@ -223,28 +209,6 @@ def test_a_variable_depends_on_what_it_takes_and_on_where_it_takes_it() -> None:
     assert found == [{0}, {0}, {0}, {0, 1}, {0, 1}]
 
 
-def test_work_items_go_different_ways_where_a_condition_or_an_end_differs() -> None:
-    k = Kernel((2, 3, 1))
-    for end in (3, k.group(), k.id(1), k.id(2)):
-        with k.loop(end), k.when(k.op("SLessThan", k.id(0), end)):
-            pass
-    addresses = Addresses.of(k.nodes, k.size)
-    loops = [node for node in k.nodes if isinstance(node, Loop)]
-    tests = [[node for node in loop.body if isinstance(node, If)] for loop in loops]
-    assert [addresses.varies(loop) for loop in loops] == [False, False, True, False]
-    assert [[addresses.varies(test) for test in found] for found in tests] == [
-        *([[False, True]] * 2),
-        [True, True],
-        [False, True],
-    ]
-
-
-def test_being_first_depends_on_the_dimensions_named() -> None:
-    k = Kernel((2, 3, 1))
-    first = Value("first", BOOL, built_in="First", parts=("1", "2"))
-    assert Addresses.of(k.nodes, k.size).dimensions([first]) == {1}
-
-
 # ------------------------------------------------------------ counters of loops
 
 
@@ -256,14 +220,6 @@ def test_a_variable_without_one_first_value_is_not_known(values: Sequence[int | 
     for value in values:
         k.assign(variable, known.get(value, value))
     assert shape(k, variable) == ((0, 0, 0, 0), [1])
-
-
-def test_what_is_computed_from_a_counter_changes_in_its_loop() -> None:
-    k = Kernel()
-    with k.loop(8) as i:
-        made = op(k, "BitCount", i)
-    ((term, _),) = Addresses.of(k.nodes, k.size).form(made).terms
-    assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
 
 
 def test_what_is_computed_from_a_variable_changes_where_what_that_takes_does() -> None:
@@ -289,14 +245,6 @@ def test_a_counter_is_its_first_value_plus_steps(first: int, end: int, step: int
     ((term, factor),) = form.terms
     assert (form.items, factor, term.count, term.uniform) == ((first,) * 4, abs(step), count, True)
     assert term.loops == {node for node in k.nodes if isinstance(node, Loop)}
-
-
-def test_a_counter_that_begins_at_the_local_id_may_take_the_steps_of_the_first() -> None:
-    k = Kernel()
-    with k.loop(8, first=k.id(), step=4) as i:
-        pass
-    form = Addresses.of(k.nodes, k.size).form(i)
-    assert (form.items, [(term.count, factor) for term, factor in form.terms]) == ((0, 1, 2, 3), [(2, 4)])
 
 
 def test_a_counter_that_grows_by_what_it_is_takes_steps_that_are_not_known() -> None:
@@ -348,23 +296,6 @@ def clash(k: Kernel, first: Use, second: Use, stale: frozenset[Loop] = frozenset
 
 
 @pytest.mark.parametrize(
-    ("modes", "expected"),
-    [
-        (("write", "read"), True),
-        (("write", "write"), True),
-        (("read", "atomic"), True),
-        (("read", "read"), False),
-        (("atomic", "atomic"), False),
-    ],
-)
-def test_two_accesses_to_one_byte_clash_unless_both_read_or_both_are_atomic(
-    modes: tuple[str, str], *, expected: bool
-) -> None:
-    k = Kernel()
-    assert clash(k, use(k, 0, modes[0]), use(k, k.id(), modes[1])) == expected
-
-
-@pytest.mark.parametrize(
     ("index", "size", "expected"),
     [(0, 4, False), (4, 4, False), (3, 4, True), (4, 8, False), (0, 8, True), (1, 1, True)],
 )
@@ -372,24 +303,6 @@ def test_accesses_clash_where_their_bytes_meet(index: int, size: int, *, expecte
     k = Kernel()
     x = k.id()
     assert clash(k, use(k, x, "write"), use(k, k.op("IAdd", x, index), "read", size=size)) == expected
-
-
-@pytest.mark.parametrize(("negated", "expected"), [(False, False), (True, True)])
-def test_only_work_items_that_come_to_an_access_count(*, negated: bool, expected: bool) -> None:
-    k = Kernel()
-    first = k.op("IEqual", k.id(), 0)
-    alone = use(k, 0, "write", when=[(first, negated)])
-    assert alone.items == ((False, True, True, True) if negated else (True, False, False, False))
-    assert clash(k, alone, use(k, k.id(), "read")) == expected
-
-
-@pytest.mark.parametrize(("factor", "offset", "expected"), [(4, 8, False), (4, 1, True), (8, 0, False), (8, 9, True)])
-def test_a_term_of_both_accesses_counts_by_the_difference(factor: int, offset: int, *, expected: bool) -> None:
-    k = Kernel()
-    x, group = k.id(), k.group()
-    first = k.op("IAdd", k.op("IMul", group, 4), x)
-    second = k.op("IAdd", k.op("IMul", group, factor), k.op("IAdd", x, offset))
-    assert clash(k, use(k, first, "write"), use(k, second, "read")) == expected
 
 
 @pytest.mark.parametrize(("end", "offset", "expected"), [(8, 9, False), (8, 1, True), (12, 9, True)])
@@ -401,19 +314,6 @@ def test_a_counter_whose_end_is_known_takes_its_values_only(end: int, offset: in
     assert clash(k, use(k, i, "write"), use(k, k.op("IAdd", x, offset), "read")) == expected
 
 
-@pytest.mark.parametrize(
-    ("place", "size", "expected"), [(7, 4, False), (8, 4, True), (5, 8, True), (6, 8, False), (7, 8, False)]
-)
-def test_a_counter_whose_end_is_not_known_may_take_any_number_of_steps(
-    place: int, size: int, *, expected: bool
-) -> None:
-    k = Kernel()
-    with k.loop(k.group(), step=4) as i:
-        pass
-    first, second = use(k, i, "write", size=size), use(k, place, "read")
-    assert (clash(k, first, second), clash(k, second, first)) == (expected, expected)
-
-
 @pytest.mark.parametrize(("ends", "expected"), [((256,), False), ((257,), True), ((16, 16), False), ((16, 17), True)])
 def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *, expected: bool) -> None:
     k, at = Kernel(), Kernel.value(0)
@@ -423,19 +323,6 @@ def test_counters_that_take_too_many_values_may_take_any(ends: Sequence[int], *,
         at = k.op("IAdd", at, i)
     assert clash(k, use(k, at, "write"), use(k, 5000, "read")) == expected
     assert not clash(k, use(k, at, "write"), use(k, 5001, "read"))
-
-
-@pytest.mark.parametrize("goes_on", [False, True, None])
-def test_a_counter_is_the_same_for_two_accesses_in_its_loop_unless_that_went_on(*, goes_on: bool | None) -> None:
-    k = Kernel()
-    x = k.id()
-    with k.loop(k.group(), step=4) as i:
-        pass
-    loops = frozenset(node for node in k.nodes if isinstance(node, Loop))
-    at = k.op("IAdd", i, x)
-    after = loops if goes_on is not None else frozenset[Loop]()
-    first, second = use(k, at, "write", loops=loops), use(k, k.op("IAdd", at, 5), "read", loops=after)
-    assert clash(k, first, second, loops if goes_on else frozenset()) == (goes_on is not False)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from node_kernels import INT, Kernel
-from opencl_support import Load, call
 from retarget_opencl.clc.nodes import Access, Leave, Place, Statement, Value
 
 
@@ -18,24 +16,6 @@ def count(kernel: Kernel) -> int:
 
 def expect(kernel: Kernel, text: str) -> None:
     assert kernel.text() == textwrap.dedent(text).strip()
-
-
-def test_what_one_writes_and_another_reads_has_a_barrier_between() -> None:
-    k = Kernel()
-    x = k.id()
-    k.store("sums", x, 1)
-    k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
-    expect(
-        k,
-        """
-        const uint x = get_local_id(0);
-        sums[x] = 1;
-        const uint v1 = 3 - x;
-        barrier(local);
-        const uint v2 = sums[v1];
-        out[x] = v2;
-        """,
-    )
 
 
 def _own_place(k: Kernel) -> None:
@@ -135,17 +115,6 @@ def test_no_barrier_where_none_is_needed(write: Callable[[Kernel], None], barrie
     assert count(k) == barriers
 
 
-@pytest.mark.parametrize("use", ["load", "store", "atomic"])
-def test_every_use_of_a_written_place_counts(use: str) -> None:
-    k = Kernel()
-    k.store("sums", k.id(), 1)
-    if use == "load":
-        k.load("sums", 0)
-    else:
-        (k.store if use == "store" else k.atomic)("sums", 0, 2)
-    assert count(k) == 1
-
-
 # ------------------------------------------------------------ what the pass on text got wrong
 
 
@@ -174,33 +143,6 @@ def test_else_that_uses_what_then_wrote_comes_after_a_barrier_for_all() -> None:
     )
 
 
-def test_cases_of_a_switch_stay_whole_or_are_parted_as_a_whole() -> None:
-    k = Kernel()
-    x = k.id()
-    with k.when(k.op("IEqual", x, 0)):
-        k.store("sums", 0, 1)
-    with k.otherwise(), k.when(k.op("IEqual", x, 1)):
-        k.store("out", x, k.load("sums", 0))
-    expect(
-        k,
-        """
-        const uint x = get_local_id(0);
-        const bool v1 = x == 0;
-        if (v1) {
-            sums[0] = 1;
-        }
-        barrier(local);
-        if (!v1) {
-            const bool v2 = x == 1;
-            if (v2) {
-                const uint v3 = sums[0];
-                out[x] = v3;
-            }
-        }
-        """,
-    )
-
-
 def test_no_barrier_is_left_to_one_work_item() -> None:
     k = Kernel()
     k.store("sums", k.id(), 0)
@@ -221,15 +163,6 @@ def test_a_place_that_several_share_is_no_ones_own(op: str) -> None:
     k.store("sums", k.op(op, x, 4), x)
     k.load("sums", k.op(op, x, 4))
     assert count(k) == 1
-
-
-def test_a_quotient_and_a_remainder_together_are_ones_own() -> None:
-    k = Kernel((8, 1, 1))
-    x = k.id()
-    at = k.op("IAdd", k.op("IMul", k.op("UDiv", x, 4), 16), k.op("UMod", x, 4))
-    k.store("sums", at, x)
-    k.load("sums", at)
-    assert count(k) == 0
 
 
 def test_a_local_fence_orders_no_global_memory() -> None:
@@ -254,33 +187,6 @@ def test_a_barrier_without_fences_gets_those_that_are_needed_after_it() -> None:
     for memory in ("out", "sums", "out"):
         k.load(memory, k.op("ISub", 3, x))
     assert [line for line in k.text().splitlines() if "barrier" in line] == ["barrier(global | local);"]
-
-
-def test_a_value_that_passes_through_a_variable_of_ones_own_keeps_its_dependencies() -> None:
-    k = Kernel()
-    x = k.id()
-    own = k.variable(0)
-    k.assign(own, x)
-    with k.loop(3):
-        k.store("sums", 0, k.op("IAdd", k.load("sums", 0), own))
-    assert "get_local_id(0) == 0" not in k.text()
-
-
-def test_places_that_two_write_have_a_barrier_between_though_none_reads_them() -> None:
-    k = Kernel()
-    x = k.id()
-    k.store("out", x, 1)
-    k.store("out", k.op("ISub", 3, x), 2)
-    expect(
-        k,
-        """
-        const uint x = get_local_id(0);
-        out[x] = 1;
-        const uint v1 = 3 - x;
-        barrier(global);
-        out[v1] = 2;
-        """,
-    )
 
 
 # ------------------------------------------------------------ control flow
@@ -337,26 +243,6 @@ def test_a_condition_that_may_change_is_kept() -> None:
     ]
 
 
-def test_a_loop_that_all_run_alike_has_barriers_inside() -> None:
-    k = Kernel()
-    x = k.id()
-    with k.loop(3) as i:
-        k.store("sums", x, i)
-        k.store("out", x, k.load("sums", k.op("ISub", 3, x)))
-    assert k.text().splitlines()[2:] == [
-        "while (i1 < 3) {",
-        "    barrier(local);",
-        "    sums[x] = i1;",
-        "    const uint v3 = 3 - x;",
-        "    barrier(local);",
-        "    const uint v4 = sums[v3];",
-        "    out[x] = v4;",
-        "    const uint v5 = i1 + 1;",
-        "    i1 = v5;",
-        "}",
-    ]
-
-
 @pytest.mark.parametrize("side", ["none", "then", "else"])
 def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before(side: str) -> None:
     k = Kernel()
@@ -375,18 +261,6 @@ def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before(side: s
     assert lines[lines.index("barrier(local);") + 1] == "while (i1 < 3) {"
 
 
-def test_a_barrier_on_one_side_of_an_if_does_not_order_what_comes_after() -> None:
-    k = Kernel()
-    k.store("sums", k.id(), 1)
-    with k.loop(3):
-        with k.when(k.op("SLessThan", k.group(), 1)):
-            k.barrier("local")
-        k.load("sums", 0)
-    lines = [line.strip() for line in k.text().splitlines()]
-    assert lines.count("barrier(local);") == 2
-    assert lines.index("barrier(local);") < lines.index("while (i1 < 3) {")
-
-
 def test_what_a_round_of_a_loop_writes_is_pending_in_the_next_at_the_counters_new_value() -> None:
     k = Kernel()
     x = k.id()
@@ -394,16 +268,6 @@ def test_what_a_round_of_a_loop_writes_is_pending_in_the_next_at_the_counters_ne
         k.load("sums", k.op("ISub", i, k.op("IAdd", x, 1)))  # what another wrote in the round before
         k.store("sums", k.op("IAdd", i, x), 1)
     assert count(k) == 1
-
-
-def test_a_loop_that_items_leave_at_different_times_stays_whole() -> None:
-    k = Kernel()
-    x = k.id()
-    k.store("sums", x, 1)
-    with k.loop(x):
-        k.store("sums", x, k.load("sums", 0))
-    lines = k.text().splitlines()
-    assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
 
 
 @pytest.mark.parametrize(("word", "barriers"), [("continue", 4), ("break", 3)])
@@ -430,20 +294,6 @@ def test_neighbouring_ifs_of_one_condition_become_one(size: tuple[int, int, int]
         with k.when(condition):
             k.store(memory, x, 1)
     assert k.text().count("if (") == 1
-
-
-def test_other_ifs_stay_apart() -> None:
-    k = Kernel()
-    x = k.id()
-    condition = k.op("SLessThan", x, 3)
-    for negated in (False, True):
-        with k.when(condition, negated=negated):
-            k.store("sums", x, 1)
-    changing = k.variable(1)
-    for _ in range(2):
-        with k.when(changing):
-            k.store("sums", x, 1)
-    assert k.text().count("if (") == 4
 
 
 # ------------------------------------------------------------ work that is done several times over
@@ -491,23 +341,3 @@ def test_one_does_it_unless_it_matters_who_or_how_many(what: str) -> None:
     elif what.endswith("lives on"):
         k.store("out", x, total if what == "a value lives on" else last)
     assert ("if (get_local_id(0) == 0)" in k.text()) == (what == "nothing")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("axis", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_softmax_along_an_outer_axis_is_right(load: Load, axis: int) -> None:
-    """IREE fuses it into one kernel in which a work-item fills what others sum up."""
-    program = load(
-        f"""
-        func.func @main(%x: !torch.vtensor<[3,4,5],f32>) -> !torch.vtensor<[3,4,5],f32>
-            attributes {{torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}} {{
-          %0 = torch.operator "onnx.Softmax"(%x) {{torch.onnx.axis = {axis} : si64}}
-            : (!torch.vtensor<[3,4,5],f32>) -> !torch.vtensor<[3,4,5],f32>
-          return %0 : !torch.vtensor<[3,4,5],f32>
-        }}
-        """
-    )
-    given = np.random.default_rng(1).standard_normal((3, 4, 5)).astype(np.float32)
-    (actual,) = call(program, "main", given)
-    powers = np.exp(given.astype(np.float64))
-    np.testing.assert_allclose(actual, powers / powers.sum(axis=axis, keepdims=True), rtol=1e-5)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from opencl_support import call, compile_text, shipped
-from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, joined, read_artifact, write_artifact
+from retarget_opencl.artifact.file import KernelSource, OpenClArtifact, read_artifact, write_artifact
 from retarget_opencl.clc.nodes import KernelText
-from retarget_opencl.clc.source import can_share, joint_kernel
+from retarget_opencl.clc.source import can_share
 from retarget_opencl.run.device import OpenClDevice
 
 PLAIN = replace(shipped("nvidia-sm80"), subgroups="none", matrices="none", dot="none")
@@ -91,41 +91,3 @@ def test_other_devices_get_each_dispatch_by_itself() -> None:
 )
 def test_what_can_share_a_launch(kernels: list[KernelText], *, expected: bool) -> None:
     assert can_share(kernels) == expected
-
-
-MEMBER = """\
-static inline void both_a(
-    const uint3 retarget_group,
-    const uint3 retarget_groups,
-    const uint3 retarget_item,
-    __global uchar* restrict binding0_base,
-    const ulong binding0_offset,
-    const uint constant0)
-{
-v = (uint)retarget_group.x + retarget_item.y + retarget_groups.z;
-}"""
-
-
-def test_a_kernel_becomes_a_function_that_gets_its_ids() -> None:
-    one = kernel("a", "v = (uint)get_group_id(0) + get_local_id(1) + get_num_groups(2);")
-    both = joint_kernel("both", [one, one])
-    assert both.functions == (MEMBER,)
-    assert both.workgroup_size == (32, 1, 1)
-    assert both.comment == "of a, of a"
-    assert both.parameters[:6] == (
-        "__global uchar* member0_binding0_base",
-        "const ulong member0_binding0_offset",
-        "const uint member0_constant0",
-        "const uint member0_groups_x",
-        "const uint member0_groups_y",
-        "const uint member0_groups_z",
-    )
-    assert "    if (number < member1_groups_x * member1_groups_y * member1_groups_z) {" in both.lines
-
-
-def test_kernels_with_members_are_in_the_text() -> None:
-    artifact = compiled(TRANSPOSITIONS)
-    text = joined(artifact.sources)
-    assert text.count("static inline void together_0_") == 2
-    assert artifact.program.kernels[-1].members == (0, 1)
-    assert artifact.program.kernels[-1].location == "main.mlir:9:8, main.mlir:10:8"

@@ -30,18 +30,6 @@ func.func @conversions(%i: tensor<6xi32>, %q: tensor<6xf16>) -> (tensor<6xbf16>,
 }
 """
 
-PRODUCT = """
-func.func @product(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
-  %zero = arith.constant 0.0 : f32
-  %room = tensor.empty() : tensor<64x64xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%room : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %wide = linalg.matmul ins(%a, %b : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%init : tensor<64x64xf32>)
-    -> tensor<64x64xf32>
-  %r = arith.truncf %wide : tensor<64x64xf32> to tensor<64x64xbf16>
-  return %r : tensor<64x64xbf16>
-}
-"""
-
 
 @pytest.mark.slow
 def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Load) -> None:
@@ -61,14 +49,6 @@ def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Loa
     converted, through = call(program, "conversions", integers, halves)
     np.testing.assert_array_equal(converted, integers.astype(ml_dtypes.bfloat16))
     np.testing.assert_array_equal(through, halves.astype(ml_dtypes.float8_e5m2).astype(np.float16))
-
-
-@pytest.mark.slow
-def test_a_product_of_bf16_is_computed_where_iree_takes_it_by_vectors(load: Load) -> None:
-    a, b = (np.random.default_rng(seed).integers(-8, 9, (64, 64)).astype(ml_dtypes.bfloat16) for seed in (1, 2))
-    (product,) = call(load(PRODUCT), "product", a, b)
-    exact = a.astype(np.float32) @ b.astype(np.float32)
-    np.testing.assert_array_equal(product, exact.astype(ml_dtypes.bfloat16))
 
 
 @pytest.mark.slow

@@ -30,10 +30,6 @@ def place(found: FoundDevice) -> tuple[int, int]:
     return places[0]
 
 
-def test_a_compiler_that_works_has_no_fault(place: tuple[int, int]) -> None:
-    assert try_compiler(place) == ""
-
-
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("kernel", "fault"),

@@ -68,61 +68,41 @@ def with_program(*block: tuple[Scalar, ...], size: int = HUGE) -> Change:
     return change
 
 
+FAILURES = {
+    "a kernel without end": (
+        with_statement("for (volatile int i = 0; i == 0;) ;"),
+        (Stage.RUN, "run timed out after 8 s in function 'checked'"),
+    ),
+    "a host program without end": (
+        with_program(("br", 0, (), ())),
+        (Stage.RUN, "run timed out after 8 s in function 'checked'"),
+    ),
+    "a kernel that ends the process": (
+        with_statement("*(volatile __global int*)0 = 1;"),
+        (Stage.RUN, "device worker crashed: SIGSEGV in function 'checked'"),
+    ),
+    "a kernel that does not build": (
+        with_statement("no C at all"),
+        (Stage.LOAD, "building the kernels failed with CL_BUILD_PROGRAM_FAILURE"),
+    ),
+    "more memory than there is": (
+        with_program(("allocate", 3, 0), ("return", ())),
+        (Stage.RUN, "CL_INVALID_BUFFER_SIZE: create_buffer failed: INVALID_BUFFER_SIZE"),
+    ),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "timeout", "stage", "summary"),
-    [
-        pytest.param(
-            with_statement("for (volatile int i = 0; i == 0;) ;"),
-            8,
-            Stage.RUN,
-            "run timed out after 8 s in function 'checked'",
-            id="a kernel without end",
-        ),
-        pytest.param(
-            with_program(("br", 0, (), ())),
-            8,
-            Stage.RUN,
-            "run timed out after 8 s in function 'checked'",
-            id="a host program without end",
-        ),
-        pytest.param(
-            with_statement("*(volatile __global int*)0 = 1;"),
-            None,
-            Stage.RUN,
-            "device worker crashed: SIGSEGV in function 'checked'",
-            id="a kernel that ends the process",
-        ),
-        pytest.param(
-            with_statement("no C at all"),
-            None,
-            Stage.LOAD,
-            "building the kernels failed with CL_BUILD_PROGRAM_FAILURE",
-            id="a kernel that does not build",
-        ),
-        pytest.param(
-            with_program(("allocate", 3, 0), ("return", ())),
-            None,
-            Stage.RUN,
-            "CL_INVALID_BUFFER_SIZE: create_buffer failed: INVALID_BUFFER_SIZE",
-            id="more memory than there is",
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", FAILURES)
 def test_a_failure_has_its_stage_and_reason_and_the_next_target_runs(
-    *,
-    service: RunService,
-    compiled: Compile,
-    tmp_path: Path,
-    change: Change,
-    timeout: float | None,
-    stage: Stage,
-    summary: str,
+    service: RunService, compiled: Compile, tmp_path: Path, name: str
 ) -> None:
+    change, said = FAILURES[name]
+    timeout = 8 if "without end" in name else None
     sound = read_artifact(compiled(ADD_ONE.replace("EXPECTED", "4.0")))
     failure = run(service, tmp_path, change(sound), timeout).failure
     assert failure is not None
-    assert (failure.stage, failure.summary) == (stage, summary)
+    assert (failure.stage, failure.summary) == said
     assert run(service, tmp_path, sound).failure is None
 
 

@@ -135,15 +135,6 @@ def test_an_unknown_function_names_the_known_ones(add: OpenClProgram) -> None:
         call(add, "sub")
 
 
-@pytest.mark.slow
-def test_a_global_lives_from_call_to_call_and_not_from_load_to_load(load: Load) -> None:
-    ones = np.ones(4, np.float32)
-    program = load(STATE)
-    values = [call(program, "accumulate", ones)[0][0] for _ in range(3)]
-    assert values == [2.0, 3.0, 4.0]
-    assert call(load(STATE), "accumulate", ones)[0][0] == 2.0
-
-
 def test_checks_are_handed_on_with_their_tolerances_and_the_call_goes_on(load: Load) -> None:
     seen: list[Check] = []
     load(CHECKS).call("checks", [], seen.append)
@@ -168,25 +159,6 @@ def test_a_function_that_only_takes_fences_is_called_without_them(device: OpenCl
     artifact = compile_text(STATE, profile, "test.mlir", flags)
     (total,) = call(device.load(artifact), "accumulate", np.ones(4, np.float32))
     np.testing.assert_array_equal(total, np.full(4, 2, np.float32))
-
-
-CALLS = """
-util.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> attributes {inlining_policy = #util.inline.never} {
-  %y = arith.addf %x, %x : tensor<4xf32>
-  util.return %y : tensor<4xf32>
-}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = util.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %s = util.call @twice(%r) : (tensor<4xf32>) -> tensor<4xf32>
-  return %s : tensor<4xf32>
-}
-"""
-
-
-def test_a_function_that_is_not_inlined_is_called(load: Load) -> None:
-    program = load(CALLS)
-    (result,) = call(program, "main", np.arange(4, dtype=np.float32))
-    np.testing.assert_array_equal(result, 4 * np.arange(4, dtype=np.float32))
 
 
 EXECUTABLE = """
@@ -230,13 +202,6 @@ func.func @main(%x: tensor<4xi32>) -> tensor<4xi32> {{
 def test_kernels_of_one_name_in_two_executables_are_told_apart(load: Load) -> None:
     (result,) = call(load(TWO_EXECUTABLES), "main", np.int32([-3, -1, 0, 4]))
     np.testing.assert_array_equal(result, np.int32([36, 4, 0, 64]))
-
-
-def test_a_module_without_functions_with_bodies_loads(load: Load) -> None:
-    program = load("")
-    assert list(program.functions) == []
-    with pytest.raises(DriverError, match=r"^there is no function 'sub'; the artifact's are: none$"):
-        call(program, "sub")
 
 
 def test_what_an_artifact_needs_and_the_device_lacks_is_named_with_the_devices_value(
@@ -343,26 +308,3 @@ def test_running_out_of_memory_names_the_error_and_the_device_and_leaves_it_usab
     assert second == f"calling huge on {device.infos[0].name}"
     assert caught.value.hint
     assert call(program, "huge", np.int64(3))[0].tolist() == [1.0, 1.0, 1.0]
-
-
-RESOURCE = """
-module {
-  func.func @shifted(%x: tensor<4xf32>) -> tensor<4xf32> {
-    %a = arith.constant dense_resource<table> : tensor<4xf32>
-    %b = arith.addf %a, %x : tensor<4xf32>
-    return %b : tensor<4xf32>
-  }
-}
-{-#
-  dialect_resources: {
-    builtin: {
-      table: "0x040000000000803F000000400000404000008040"
-    }
-  }
-#-}
-"""
-
-
-def test_constants_in_resources_travel_in_the_artifact(load: Load) -> None:
-    ones = np.ones(4, np.float32)
-    assert call(load(RESOURCE), "shifted", ones)[0].tolist() == [2.0, 3.0, 4.0, 5.0]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retarget.arrays.comparison import largest_ulp
 from retarget.arrays.dtypes import dtype_named
 from retarget.extension import Case, FunctionInfo, Tolerance
 from retarget.model.outcomes import OutputComparison
@@ -74,26 +73,6 @@ def test_cases_that_one_did_not_finish_are_named(tmp_path: Path) -> None:
 def test_a_folder_without_outputs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RetargetError, match="no recorded outputs can be read from"):
         compared(recorded(tmp_path / "a"), tmp_path / "b")
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [
-        ([1.0, 2.0], [1.0, 2.0000002], 1),
-        ([0.0], [-0.0], 0),
-        ([np.nan, 1.0], [np.nan, 1.0], 0),
-        ([np.inf], [1.0], None),
-        ([np.nan], [1.0], None),
-    ],
-)
-def test_the_largest_distance_in_representable_values(
-    left: list[float], right: list[float], expected: int | None
-) -> None:
-    assert largest_ulp(np.asarray(left, np.float32), np.asarray(right, np.float32)) == expected
-
-
-def test_integers_have_no_distance_in_representable_values() -> None:
-    assert largest_ulp(np.asarray([1]), np.asarray([2])) is None
 
 
 # ---------------------------------------------------------------- inputs generated from types

@@ -14,6 +14,7 @@ import msgspec.structs
 import pytest
 from retarget.worker.hosts import HostError, RemoteCalls
 from ssh_server import SshServer, local_host
+from targets_of_doubles import wait_until
 
 DAY = 24 * 3600
 LIMITED = "trap '' XFSZ; ulimit -f 8; "
@@ -114,12 +115,12 @@ def test_a_tool_and_what_it_started_are_killed_when_the_connection_ends(tmp_path
 
         thread = threading.Thread(target=run)
         thread.start()
-        until(pids.is_file)
+        assert wait_until(pids.is_file)
         os.kill(calls._connection._process.pid, 9)
         stdin = calls._connection._process.stdin
         assert stdin is not None
         stdin.close()
-        until(lambda: not any(_runs(int(pid)) for pid in pids.read_text().split()))
+        assert wait_until(lambda: not any(_runs(int(pid)) for pid in pids.read_text().split()))
         thread.join(20)
     assert ended == [True]
 
@@ -180,10 +181,3 @@ def test_over_ssh_the_same_comes_back(ssh_server: SshServer, tmp_path: Path) -> 
         done = calls.run(words, needs={RemoteCalls.pushed_name(given): given}, outputs=[result])
         assert (done.returncode, result.read_bytes()) == (255, given.read_bytes())
         assert calls.platform.system == os.uname().sysname
-
-
-def until(is_so: object) -> None:
-    deadline = time.monotonic() + 20
-    while not is_so():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

@@ -7,7 +7,6 @@ import shutil
 import signal
 import stat
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from retarget.model import Host
 from retarget.worker import hosts
 from retarget.worker.hosts import Connection, HostError, by_hand
 from ssh_server import ORIGIN, SshServer, local_host
+from targets_of_doubles import wait_until
 
 SHELLS = [shell for shell in ("dash", "bash", "bash --posix", "busybox sh", "mksh") if shutil.which(shell.split()[0])]
 
@@ -85,7 +85,7 @@ def test_the_hosts_shell_does_what_is_to_be_done_at_the_end_when_the_client_is_k
     done = tmp_path / "done"
     ended = Connection(local_host(tmp_path), at_end=f"echo x > {done}")
     ended.close()
-    _until(done.is_file)
+    assert wait_until(done.is_file)
     assert not ended._scratch.path.exists()
 
 
@@ -143,13 +143,6 @@ def test_a_server_that_ends_a_connection_breaks_the_command_in_it(ssh_server: Ss
         timer.start()
         with pytest.raises(HostError, match=r"^the connection to host 'board' broke: .*\(exit status 255\)$"):
             board.run("sleep 100 3<&-", timeout=60)
-
-
-def _until(is_so: object) -> None:
-    deadline = time.monotonic() + 20
-    while not is_so():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.mark.needs_sshd

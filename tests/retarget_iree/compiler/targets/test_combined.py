@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from declaration_texts import compiler
 from iree_support import OpenDevice
+from model_targets import compile_target
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.extension import CompileRequest, CompilerError, TargetPart
-from retarget.model import CompilerConfig, CompileTarget, Module, Origin
+from retarget.model import CompilerConfig, Module, Origin
 from retarget.session import DeclarationLoader, load_extensions
 from retarget_iree.compile_for import main as compile_for
 from retarget_iree.compiler.combined_targets import profiles_fact
@@ -59,19 +61,8 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def by_hand(module: str, *references: str, flags: Sequence[str]) -> Sequence[str]:
-    path = Path(module)
-    source = Module(name="m", path=path)
-    target = CompileTarget(
-        name="m_c",
-        suite="s",
-        kind="check",
-        folder=path.parent,
-        module=source,
-        compiler=config(*references),
-        flags=tuple(flags),
-        timeout=None,
-        tags=(),
-    )
+    source = Module(name="m", path=Path(module))
+    target = replace(compile_target(compiler=config(*references), flags=tuple(flags)), module=source)
     return compile_command(target, flags, Path("m.vmfb"))
 
 
@@ -118,12 +109,6 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
 @pytest.mark.parametrize(
     ("references", "flags", "message"),
     [
-        (
-            ["gpu.toml"],
-            ["--iree-hal-target-device=cuda"],
-            "--iree-hal-target-device=cuda contradicts target_from = '{folder}/gpu.toml', which is for vulkan; "
-            "remove one of them",
-        ),
         (
             ["arm.toml"],
             ["--iree-hal-local-target-device-backends=vmvx"],
@@ -172,20 +157,9 @@ def test_what_cannot_be_compiled_for_is_an_error(
             {"target_from": "host", "flags": ["--iree-hal-target-device=cuda"]},
             "--iree-hal-target-device=cuda contradicts target_from = 'host', which is for local; remove one of them",
         ),
-        (
-            {"target_from": "other.toml"},
-            "other.toml: the compiler iree has no target for the driver 'opencl', expected one of local-sync, "
-            "local-task, vulkan, cuda, hip",
-        ),
-        (
-            {"target_from": ["host:vulcan://0"]},
-            "found the device 'host:vulcan://0' in target_from, expected a URI of one of the drivers "
-            "local-sync, local-task, vulkan, cuda, hip; did you mean 'vulkan'?",
-        ),
-        (
-            {"target_from": "gpu.toml", "devices": {"a": "local"}},
-            "found both devices and target_from, expected one of them",
-        ),
+        ({"target_from": "other.toml"}, "other.toml: the compiler iree has no target for the driver 'opencl', "),
+        ({"target_from": ["host:vulcan://0"]}, "found the device 'host:vulcan://0' in target_from, "),
+        ({"target_from": "gpu.toml", "devices": {"a": "local"}}, "found both devices and target_from, "),
     ],
 )
 def test_declarations_are_refused_at_the_place_of_profiles_that_cannot_be_compiled_for(
@@ -195,7 +169,7 @@ def test_declarations_are_refused_at_the_place_of_profiles_that_cannot_be_compil
     loader = DeclarationLoader(load_extensions(installed=(), extra=["retarget_iree.extension"]))
     [found] = loader.read_matrix_file(profiles / "matrix.toml")
     line = list(more).index("target_from") + 4
-    assert str(found) == f"matrix.toml:{line}: compiler_config[0].target_from: {message}"
+    assert str(found).startswith(f"matrix.toml:{line}: compiler_config[0].target_from: {message}")
 
 
 def test_the_command_by_hand_of_flags_that_contradict_a_profile_fails_with_the_same_words(
@@ -215,11 +189,6 @@ def test_the_command_by_hand_names_profiles_that_only_a_device_or_the_compiler_c
     assert command[1:] == expected
 
 
-def test_named_devices_beside_profiles_are_an_error() -> None:
-    with pytest.raises(CompilerError, match="found both devices and target_from, expected one of them"):
-        IREE.resolve(config("gpu.toml", devices=[("device_a", "local")]), ())
-
-
 def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(profiles: Path) -> None:
     before = profiles_fact(config("gpu.toml"))
     assert IREE.fingerprint(config("gpu.toml")).endswith(f" {before}")
@@ -228,20 +197,6 @@ def test_the_fingerprint_has_the_content_of_profiles_and_not_their_comments(prof
     (profiles / "gpu.toml").write_text(VULKAN.replace("shaderFloat16 = true", "shaderFloat16 = false"))
     assert profiles_fact(config("gpu.toml")) != before
     assert IREE.fingerprint(config("host:vulkan://0")) == ""
-
-
-@pytest.mark.slow
-def test_one_artifact_has_code_for_the_devices_of_several_profiles() -> None:
-    [device, *_] = resolved("gpu.toml", "arm.toml", "host")
-    assert device.startswith("--iree-hal-target-device=__device_0=#hal.device.select<[")
-    assert device.count("#hal.device.target<") == 2
-    assert [form for form in ("vulkan-spirv-fb", "embedded-elf-arm_64") if form not in device] == []
-    compiler = IREE.resolve(config("gpu.toml", "arm.toml", "host"), ())
-    source = b"func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %b = arith.addf %a, %a : tensor<4xf32>\n"
-    source += b"  %c = linalg.softmax dimension(0) ins(%b : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>\n"
-    source += b"  return %c : tensor<4xf32>\n}\n"
-    request = CompileRequest(source=source, source_name="f.mlir", source_path=Path("f.mlir"), resolved=compiler)
-    assert IREE.compile(request).artifact
 
 
 @pytest.mark.slow
@@ -269,47 +224,9 @@ def test_one_artifact_runs_on_the_devices_of_its_profiles(open_device: OpenDevic
         assert result.tolist() == [2, 4, 6]
 
 
-@pytest.mark.parametrize(
-    ("one", "error"),
-    [
-        (
-            config("vulkan-lavapipe", devices=[("a", "local")]),
-            "found both devices and target_from, expected one of them",
-        ),
-        (
-            config("vulkan-lavapipe", flags=["--iree-hal-target-device=local"]),
-            "--iree-hal-target-device=local contradicts target_from = 'vulkan-lavapipe', which is for vulkan; remove "
-            "one of them",
-        ),
-        (
-            config("cpu-aarch64", "vulkan-lavapipe", "host:vulkan://0"),
-            "target_from: 'vulkan-lavapipe' and 'host:vulkan://0' are both compiled to the format vulkan-spirv-fb, and "
-            "IREE's runtime chooses by format alone, so that the second would never run; expected one of them, and the "
-            "other in a compiler config of its own",
-        ),
-    ],
-)
-def test_what_contradicts_is_said_before_anything_is_compiled(one: CompilerConfig, error: str) -> None:
-    with pytest.raises(CompilerError) as caught:
-        IREE.target_parts(one, one.flags)
-    assert str(caught.value) == error
-
-
-@pytest.mark.parametrize(
-    ("keys", "error"),
-    [
-        ('target_from = "opencl-pocl"', "the compiler iree has no target for the driver 'opencl'"),
-        ('target_from = "vulkan-lavapipe"\ndevices = { a = "local" }', "found both devices and target_from"),
-    ],
-)
-def test_retarget_check_names_the_config_whose_profiles_give_no_target(
-    profiles: Path, capsys: pytest.CaptureFixture[str], keys: str, error: str
-) -> None:
-    (profiles / "matrix.toml").write_text(f'[[compiler_config]]\nname = "c"\ncompiler = "iree"\n{keys}\n')
-    assert main(["check", "matrix.toml"]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("matrix.toml:4: compiler_config[0].target_from: ")
-    assert error in err
+def test_two_profiles_of_one_format_are_refused_before_anything_is_compiled() -> None:
+    with pytest.raises(CompilerError, match="are both compiled to the format vulkan-spirv-fb, and IREE's runtime"):
+        IREE.target_parts(config("cpu-aarch64", "vulkan-lavapipe", "host:vulkan://0"), ())
 
 
 def test_retarget_check_names_the_flags_of_a_suite_that_contradict_a_profile(

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iree_support import driver_named
-from retarget.extension import UnavailableError
 from retarget.profiles import value_error
 from retarget.profiles.files import name_error
 from retarget_iree.runtime import apis
-from retarget_iree.runtime.apis import cuda_features, host_memory, host_triple, live_features
+from retarget_iree.runtime.apis import host_memory, host_triple, live_features
 
 
 @pytest.mark.needs_vulkan
@@ -65,51 +64,6 @@ def test_a_device_that_no_api_knows_has_no_features() -> None:
         ("device_type", "gpu"),
         ("hip.gcnArchName", "gfx942"),
     )
-
-
-def test_cuda_features_are_there_where_the_driver_finds_devices() -> None:
-    try:
-        infos = driver_named("cuda").probe()
-    except UnavailableError:
-        infos = ()
-    assert len(cuda_features()) == len(infos)
-    assert all("cuda.computeCapability" in dict(info.features) for info in infos)
-
-
-class CudaLibrary:
-    """libcuda with one device whose attributes have their numbers as values, but for those that are 0 by `lacks`."""
-
-    def __init__(self, lacks: int) -> None:
-        self._lacks = lacks
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *arguments: self._answer(name, *arguments)
-
-    def _answer(self, name: str, *arguments: Any) -> int:
-        if name == "cuDeviceGetAttribute":
-            arguments[0]._obj.value = 0 if arguments[1] == self._lacks else arguments[1]
-        elif name in {"cuDeviceGetCount", "cuDriverGetVersion"}:
-            arguments[0]._obj.value = {"cuDeviceGetCount": 1, "cuDriverGetVersion": 12040}[name]
-        return 0
-
-
-@pytest.mark.parametrize(
-    ("attribute", "name"),
-    [
-        (31, "concurrentKernels"),  # CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS
-        (83, "managedMemory"),  # …_MANAGED_MEMORY
-        (95, "cooperativeLaunch"),  # …_COOPERATIVE_LAUNCH
-        (115, "memoryPoolsSupported"),  # …_MEMORY_POOLS_SUPPORTED
-    ],
-)
-def test_cuda_features_are_the_attributes_of_cuda_h(monkeypatch: pytest.MonkeyPatch, attribute: int, name: str) -> None:
-    monkeypatch.setattr(ctypes, "CDLL", lambda _: CudaLibrary(attribute))
-    ((uuid, found),) = cuda_features.__wrapped__().items()
-    assert uuid == "00" * 16
-    assert [feature for feature, value in found.items() if value is False] == [f"cuda.{name}"]
-    assert (found["cuda.driverVersion"], found["cuda.computeCapability"]) == ("12.4", "75.76")
-    assert found["cuda.maxBlockDim"] == (2, 3, 4)
-    assert found["cuda.warpSize"] == 10
 
 
 @given(st.integers(1, 2**34))

@@ -11,10 +11,10 @@ import msgspec.structs
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iree_modules import ARITHMETIC, ELEMENT_TYPES, FAILING, element_types_module
+from iree_modules import ARITHMETIC, FAILING
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
 from retarget.extension import Check, Device, DriverError, UnavailableError
-from retarget.model import RuntimeConfig, Stage, Toolchain
+from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
 from retarget_iree.runtime.tool import open_tool
 
@@ -40,12 +40,6 @@ def returned(compile_module: Compile) -> bytes:
 
 def no_check(_: object) -> None:
     raise AssertionError
-
-
-def test_the_tool_describes_the_device_as_the_runtime_does(tool: Device, open_device: OpenDevice) -> None:
-    (info,) = tool.infos
-    (here,) = open_device("local-sync").infos
-    assert (info.driver, info.uri, info.name, info.physical_id) == (here.driver, here.uri, here.name, "cpu")
 
 
 @pytest.mark.parametrize(
@@ -80,24 +74,6 @@ def test_numbers_and_tensors_come_back_as_in_the_process(
 
 
 @pytest.mark.slow
-def test_every_element_type_comes_back_as_in_the_process(
-    element_types: bytes, compile_module: Compile, tool: Device, open_device: OpenDevice
-) -> None:
-    rewritten = return_checks(element_types_module().encode(), "test.mlir")
-    program = tool.load(compile_module(rewritten, *VMVX, "--iree-input-demote-f64-to-f32=false"))
-    device = open_device("local-sync")
-    assert len(program.functions) == len(ELEMENT_TYPES)
-    for function in program.functions:
-        ours: list[Check] = []
-        program.call(function.name, (), ours.append)
-        (theirs,) = checks_of(device, element_types, function.name)
-        for actual, expected in ((ours[0].actual, theirs.actual), (ours[0].expected, theirs.expected)):
-            assert actual is not None
-            assert expected is not None
-            assert (actual.dtype, actual.tobytes()) == (expected.dtype, expected.tobytes()), function.name
-
-
-@pytest.mark.slow
 def test_returned_checks_are_those_that_the_module_makes(
     returned: bytes, arithmetic: bytes, tool: Device, open_device: OpenDevice
 ) -> None:
@@ -126,15 +102,6 @@ def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device
         program.call("asserts", (), no_check)
     assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
     assert caught.value.stage is None
-
-
-def test_what_fails_before_the_call_failed_at_load(returned: bytes) -> None:
-    device = open_tool(config("env", flags=("--no_such_flag=1",)))
-    with pytest.raises(DriverError) as caught:
-        device.load(returned).call("passes", (), no_check)
-    device.close()
-    assert str(caught.value) == "INVALID_ARGUMENT; flag 'no_such_flag' not recognized"
-    assert caught.value.stage is Stage.LOAD
 
 
 def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(returned: bytes) -> None:

@@ -115,11 +115,3 @@ def test_a_product_of_i8_uses_what_the_profile_has_and_says_so(dot: str, text: s
     assert ("retarget_dot_ss" in source) == (dot != "none")
     assert text in source
     assert {need for need in artifact.needs if "dot" in need or "NV" in need or "nv" in need} == set(needs)
-
-
-@pytest.mark.slow
-def test_a_product_of_i8_is_exact(with_dots: OpenClDevice) -> None:
-    artifact = compile_text(MATMUL, compile_profile(with_dots.profile))
-    left, right = (np.random.default_rng(seed).integers(-128, 128, (64, 64), np.int8) for seed in (1, 2))
-    (product,) = with_dots.load(artifact).call("main", (left, right), lambda check: None)
-    np.testing.assert_array_equal(product, left.astype(np.int32) @ right.astype(np.int32))

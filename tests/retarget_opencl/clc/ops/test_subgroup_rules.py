@@ -100,15 +100,6 @@ def test_lanes_combine_and_exchange_values(
     np.testing.assert_array_equal(actual, wanted)
 
 
-def test_vectors_are_combined_by_elements(with_subgroups: OpenClDevice) -> None:
-    body = "%r = spirv.GroupNonUniformFAdd <Subgroup> <Reduce> %a : vector<2xf32> -> vector<2xf32>"
-    kind, pairs = "vector<2xf32>", np.stack([VALUES, -2 * VALUES], axis=1)
-    _, source = _translate(_module(kind, kind, body), compile_profile(with_subgroups.profile), LANES)
-    wanted = np.tile(pairs.sum(axis=0), 16).astype(np.float32)
-    actual = _run(with_subgroups, source, [pairs.ravel().astype(np.float32)], wanted, LANES)
-    np.testing.assert_array_equal(actual, wanted)
-
-
 def test_subgroups_are_refused_where_the_profile_has_none() -> None:
     body = "%r = spirv.GroupNonUniformIAdd <Subgroup> <Reduce> %a : i32 -> i32"
     expected = (
