@@ -130,19 +130,6 @@ def test_an_extension_that_does_not_import_is_a_collection_error_that_names_it(p
     ]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions")
-@pytest.mark.slow
-def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(project: Project) -> None:
-    project.cpu(one=GOOD)
-    project.write({"file": ""})
-    result = project.run("--retarget-cache-dir", "file/cache")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    text = "\n".join(block(result, "linalg: one_vmvx"))
-    assert str(project.path / "file" / "cache") in text
-    assert "--retarget-cache-dir" in text
-    assert "Traceback" not in result.stdout.str()
-
-
 @pytest.mark.slow
 def test_a_module_that_goes_away_after_collection_fails_its_compile_target(project: Project) -> None:
     project.cpu(one=GOOD)
