@@ -218,21 +218,6 @@ def test_cases_whose_values_cannot_be_had_fail_to_load_with_the_place(project: P
     assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("under", ["", 'run_under = ["env"]\n'])
-def test_a_reference_that_crashes_is_not_taken_for_the_module(project: Project, under: str) -> None:
-    cases(project, '[[case]]\nname = "sly"\nfunction = "root"\ninputs = [4]\nreference = "ref.py:crash"\n')
-    project.write(
-        {
-            "matrix.toml": MATRIX.replace('driver = "local-sync"\n', f'driver = "local-sync"\n{under}'),
-            "suites/ref.py": "import os, signal\ndef crash(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n",
-        }
-    )
-    result = project.run()
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "math: m_vmvx_sync")
-    assert lines[0] == "load: device worker crashed: SIGSEGV while reading the values of case 'sly'"
-
-
 AGREEING = """\
 [[case]]
 function = "scale"
@@ -246,21 +231,6 @@ def test_configs_agree_with_each_other(project: Project) -> None:
     project.run().assert_outcomes(passed=4)
     # What is selected alone still has the other config's results to agree with.
     project.run("-m", "llvm-cpu and run").assert_outcomes(passed=1, deselected=3)
-
-
-ALSO_BY_HAND = AGREEING + '\n[[case]]\nfunction = "scale"\ninputs = [[[1, 2]], 3]\nexpected = [[[3, 6]]]\n'
-
-
-def test_what_cannot_be_agreed_with_fails_that_case_alone(project: Project) -> None:
-    matrix = MATRIX.replace("backends=vmvx", "backends=vmxv")
-    assert matrix != MATRIX
-    cases(project, ALSO_BY_HAND, targets="both")
-    project.write({"matrix.toml": matrix})
-    result = project.run("-m", "llvm-cpu and run")
-    result.assert_outcomes(failed=1, deselected=3)
-    lines = block(result, "math: m_llvm-cpu_sync")
-    assert lines[0].startswith("load: scale: there are no results of compiler config 'vmvx' to agree with: m_vmvx: ")
-    assert "passed: scale-2" in lines
 
 
 ONLY_LLVM = """\
@@ -294,17 +264,3 @@ def test_what_gives_no_results_blocks_what_is_to_agree_with_it(project: Project)
         "This says nothing of compiler config llvm-cpu: compiler config vmvx, whose results are expected, gave none."
     )
     assert reported in lines
-
-
-def test_what_only_lacks_results_gets_no_rule(project: Project) -> None:
-    cases(project, ANGLE, targets="both")
-    project.write({"suites/m.mlir": ONLY_LLVM})
-    project.run("--retarget-update-expectations", "-m", "llvm-cpu and run").assert_outcomes(failed=1, deselected=3)
-    assert not (project.path / "suites/expectations.toml").exists()
-    project.run("--retarget-update-expectations").assert_outcomes(passed=1, xfailed=3)
-    rules = (project.path / "suites/expectations.toml").read_text()
-    assert rules.count("[[expectation]]") == 1
-    assert "llvm-cpu" not in rules
-    again = project.run("-rx")
-    again.assert_outcomes(passed=1, xfailed=3)
-    has("\n".join(again.outlines), "m_llvm-cpu_sync - m_vmvx is expected to fail: iree does not compile it: ")

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
-from acceptance_support import DOUBLES, VMVX, Project, expecting, matrix
-from declaration_texts import compiler, declarations, runtime, suite, table, target
+from acceptance_support import DOUBLES, Project, expecting
+from declaration_texts import table
 from retarget.model import vendor_name
 
-WRONG = """\
-func.func @wrong() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
-  check.expect_eq_const(%a, dense<[1.0, 2.5]> : tensor<2xf32>) : tensor<2xf32>
-  return
-}
-"""
 COMPILERS = {"vulkan": "iree", "opencl": "iree-opencl"}
 
 
@@ -36,38 +28,6 @@ def devices() -> list[dict[str, Any]]:
         main(["devices", "local-task", *COMPILERS, "--format", "json"])
     found = [device for driver in json.loads("".join(lines)) for device in driver["devices"]]
     return [device for device in found if not device.get("unusable")]
-
-
-def condition(device: dict[str, Any], *traits: str) -> str:
-    """A condition that a device fulfils by what it reports itself."""
-    reported = {"driver": "driver_name"}
-    texts = {trait: device[reported.get(trait, trait)] for trait in traits}
-    return f"on({', '.join(f'{trait}={text!r}' for trait, text in texts.items())})"
-
-
-@pytest.mark.slow
-def test_each_device_has_the_rule_that_is_about_it(project: Project, devices: list[dict[str, Any]]) -> None:
-    tables, targets, rules = [VMVX], [], []
-    for number, device in enumerate(devices):
-        name, driver = f"d{number}", device["driver"]
-        if driver in COMPILERS:
-            tables.append(compiler(name, COMPILERS[driver], target_from=f"host:{device['uri']}"))
-        tables.append(runtime(name, driver, devices=[device["uri"]]))
-        targets.append(target(f"t{number}", name if driver in COMPILERS else "vmvx", [name]))
-        where = condition(device, "driver", "vendor", "name", "type")
-        rules.append(about("wrong", where, stage="compare", reason=f"as {driver} {number} does"))
-    rules.append(about("wrong", "on(driver='nobody has this')", outcome="skip", reason="of another machine"))
-    names = [f"t{number}" for number in range(len(devices))]
-    project.write({"matrix.toml": matrix(*tables, *targets), "suite.toml": suite("s", "*.mlir", "check", names)})
-    project.write({"wrong.mlir": WRONG, "expectations.toml": declarations(*rules)})
-    result = project.run("-rx", "-q", apart=True)
-    found = sorted(re.findall(r"XFAIL suite.toml::s::(\S+) - as (\S+ \d+) does", result.stdout.str()))
-    modules = ["wrong_vmvx_d{}" if device["driver"] not in COMPILERS else "wrong_d{0}_d{0}" for device in devices]
-    expected = [
-        (name.format(at), f"{one['driver']} {at}") for at, (name, one) in enumerate(zip(modules, devices, strict=True))
-    ]
-    assert found == sorted(expected)
-    assert result.ret == 0
 
 
 @pytest.mark.slow

@@ -245,23 +245,6 @@ def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
         result.stdout.no_fnmatch_line("*expectation?1?*")
 
 
-@pytest.mark.slow
-def test_a_rule_is_not_judged_where_suites_that_it_serves_were_left_out(project: Project) -> None:
-    project.doubles(b="f: pass")
-    project.write(
-        {
-            "expectations.toml": rule("other", "compare"),
-            "more/suite.toml": suite("more", kind="double", targets="doubles"),
-            "more/other.mlir": "f: fail",
-        }
-    )
-    assert project.run(*DOUBLES).ret == 0
-    assert project.run(*DOUBLES, "suites").ret == 0
-    assert project.run(*DOUBLES, "--ignore=more").ret == 0
-    (project.path / "more/other.mlir").rename(project.path / "more/else.mlir")
-    assert project.run(*DOUBLES).ret == 1
-
-
 def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(project: Project) -> None:
     project.doubles(a="f: pass")
     expecting(project, rule("a", "compare"))

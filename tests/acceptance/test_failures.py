@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import tempfile
 
 import pytest
-from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist, hooks, suite
+from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist, suite
 from mlir_modules import DIFFERS, REFUSED
 from session_output import block, commands, junit, section, shell
 
@@ -27,45 +26,6 @@ def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: 
     assert again.returncode == 1, again.stderr
     assert "actual 6.0, expected 7.0" in again.stdout
     assert shell([pasted[0], pasted[2].replace("=wrong", "=fine")]).returncode == 0
-
-
-TOOLLESS = """\
-from doubles import *
-import doubles
-
-
-class Toolless(doubles.DoubleDriver):
-    def run_outside(self, config, artifact, function, kind):
-        return None
-
-
-class Compiler(doubles.DoubleCompiler):
-    def reproduce(self, target, flags, output):
-        return ("sh", "-c", 'echo "$0" > "$1" && cat "$0" >> "$1"', str(target.module.path), str(output))
-
-""" + hooks(compiler="Compiler", driver="Toolless")
-
-
-@pytest.mark.slow
-def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.doubles(differs="fine: pass\nwrong: fail")
-    project.write({"toolless.py": TOOLLESS})
-    arguments = ("-k", "differs", "-p", "no:cacheprovider", "--retarget-extension", "toolless")
-    pasted = commands(block(project.run(*arguments), "twice: differs_dc_dr"))
-    assert len(pasted) == 3
-    assert pasted[2].startswith("RETARGET_EXTENSIONS=toolless ")
-    assert pasted[2].endswith(
-        "-m retarget.worker.run_case --kind=double --driver=double-device "
-        f"--artifact={tempfile.gettempdir()}/differs_dc.double --case=wrong suites/differs.mlir"
-    )
-    again = shell(pasted)
-    assert (again.returncode, again.stderr) == (1, "")
-    first = "wrong: failed at compare: 1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    assert again.stdout.splitlines()[0] == first
-    assert shell([*pasted[:2], pasted[2].replace("=wrong", "=fine")]).stdout == "fine: passed\n"
-    monkeypatch.setenv("RETARGET_EXTENSIONS", "toolless")
-    known = commands(block(project.run("-k", "differs"), "twice: differs_dc_dr"))
-    assert known[2] == pasted[2].removeprefix("RETARGET_EXTENSIONS=toolless ")
 
 
 @pytest.mark.slow

@@ -11,12 +11,6 @@ from mlir_modules import DIFFERS, GOOD, REFUSED
 from session_output import junit, properties
 
 
-def test_the_header_counts_what_was_declared_and_names_the_files(project: Project) -> None:
-    project.cpu(one=GOOD, two=GOOD)
-    line = "retarget: 1 suite, 2 compile targets, 4 run targets, declared in matrix.toml, suites/suite.toml"
-    assert line in project.run("--co").outlines
-
-
 def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> None:
     project.write({"test_it.py": "def test_it():\n    pass\n"})
     result = project.run("-v")

@@ -136,23 +136,6 @@ def test_a_killed_session_leaves_what_it_had(project: Project, arguments: tuple[
 
 
 @pytest.mark.slow
-@alone_and_xdist(workers=1)
-def test_targets_that_never_ran_are_recorded_as_such(project: Project, arguments: tuple[str, ...]) -> None:
-    project.doubles(a="f: fail", b="f: pass")
-    project.run(*DOUBLES, *RESULTS, "-x", *arguments)
-    session = results_of(project)
-    records = by_name(session)
-    assert session.is_complete
-    assert records["a_dc_dr"].outcome is Outcome.FAILED
-    left = records["b_dc_dr"]
-    assert left.outcome is Outcome.NOT_RUN
-    assert left.reason == "the session ended before it: stopping after 1 failures"
-    assert (left.module, left.compiler, left.runtime, left.driver) == ("b", "dc", "dr", "double-device")
-    assert (left.file, left.module_file, left.line, left.position) == ("suites/suite.toml", "suites/b.mlir", 0, 3)
-    assert "double-backend" in left.tags
-
-
-@pytest.mark.slow
 def test_the_crash_of_a_worker_of_xdist_is_a_failure_of_its_target(project: Project) -> None:
     project.doubles(a="f: pass", b="f: pass")
     hook = "import os\ndef pytest_runtest_call(item):\n    if item.name == 'b_dc':\n        os._exit(3)\n"
