@@ -7,7 +7,7 @@ import shutil
 import pytest
 from acceptance_support import DOUBLES, Project
 from mlir_modules import DIFFERS, GOOD, REFUSED
-from session_output import block, commands, shell
+from session_output import block, commands
 
 
 @pytest.fixture
@@ -37,33 +37,12 @@ def test_artifacts_made_elsewhere_run_and_nothing_is_compiled(exported: Project)
 
 
 @pytest.mark.slow
-def test_what_the_others_did_is_reported_by_commands_that_compile_nothing(exported: Project) -> None:
-    result = exported.run("--retarget-artifacts", "out", "-k", "two and sync", "--retarget-cache-dir", "device-host")
-    command = next(line for line in block(result, "linalg: two_vmvx_sync") if line.startswith("to run what has not"))
-    assert command == (
-        "to run what has not run: pytest --retarget-artifacts out suites/suite.toml::linalg::two_vmvx_task"
-    )
-    again = exported.run(*command.partition(": pytest ")[2].split(), "--retarget-cache-dir", "device-host")
-    again.assert_outcomes(failed=1)
-    assert not (exported.path / "device-host" / "v1" / "artifacts").exists()
-
-
-@pytest.mark.slow
 def test_what_was_not_compiled_elsewhere_is_an_error_where_it_is_required(exported: Project) -> None:
     result = exported.run("--retarget-artifacts", "out", "-m", "local-sync", "--retarget-require", "local-sync")
     result.assert_outcomes(passed=1, failed=2, deselected=6)
     first, last = block(result, "linalg: three_vmvx_sync")
     assert first.startswith("it was not compiled where the artifacts come from: compile: error: 'arith.addi'")
     assert last == "--retarget-require 'local-sync' does not let this target be skipped"
-
-
-@pytest.mark.slow
-def test_commands_name_an_artifact_in_a_folder_with_blanks(exported: Project) -> None:
-    moved = (exported.path / "out").rename(exported.path / "from the host")
-    lines = block(exported.run("--retarget-artifacts", moved.name, "-k", "two and sync"), "linalg: two_vmvx_sync")
-    again = shell(commands(lines))
-    assert again.returncode == 1, again.stderr
-    assert "actual 6.0, expected 7.0" in again.stdout
 
 
 @pytest.mark.slow
@@ -74,16 +53,6 @@ def test_a_missing_artifact_is_an_error_that_names_the_file_and_how_to_make_it(e
     text = "\n".join(block(result, "linalg: one_vmvx_sync"))
     assert str(exported.path / "out" / "linalg" / "one_vmvx.json") in text
     assert "--retarget-export" in text
-
-
-@pytest.mark.slow
-def test_a_truncated_artifact_is_an_error_that_reports_it(exported: Project) -> None:
-    artifact = exported.path / "out" / "linalg" / "one_vmvx.vmfb"
-    artifact.write_bytes(artifact.read_bytes()[:100])
-    result = exported.run("--retarget-artifacts", "out", "suites/one.mlir", "-m", "local-sync")
-    result.assert_outcomes(failed=1, deselected=2)
-    [line] = block(result, "linalg: one_vmvx_sync")
-    assert line.startswith(f"artifact {artifact} is damaged: 100 bytes, expected ")
 
 
 @pytest.mark.parametrize("behaviour", ["fail-1", "crash-1"])

@@ -5,11 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from acceptance_support import DOUBLES_FILE, TWO_BACKENDS, Project, hooks, matrix, suite
+from acceptance_support import DOUBLES_FILE, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
-from mlir_modules import GOOD
 from retarget.session import shell_program
-from session_output import block, commands, properties, shell
+from session_output import block, properties, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
@@ -116,45 +115,6 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     assert not any(line.startswith("to run what has not run") for line in lines)
 
 
-def test_one_compiler_config_of_several_is_named_with_the_worst_mismatch(project: Project) -> None:
-    faulty(project, m="@bad/* fail\n")
-    result = project.run(*RUN, "-vv")
-    result.assert_outcomes(passed=7, failed=2)
-    for config, another in (("one", "two"), ("two", "one")):
-        lines = printed(block(result, f"twice: m_bad_{config}"))
-        assert lines[0] == (
-            "This points to compiler config bad: its artifact fails alike on every runtime config it ran on, and what "
-            "good and other made of this module passes."
-        )
-        assert any(line.split() == [f"m_bad_{another}", "failed", "alike"] for line in lines)
-    assert any(
-        line.startswith("run once more, the outputs of bad/one and good/one differ most in f, check 1: 1 of 2 elements")
-        for line in printed(block(result, "twice: m_bad_one"))
-    )
-
-
-def test_a_crash_points_to_the_runtime_config_that_crashes(project: Project) -> None:
-    faulty(project, m="@*/one crash\n")
-    result = project.run(*RUN, "-k", "m_bad or m_good", "-vv")
-    result.assert_outcomes(passed=4, failed=2, deselected=3)
-    lines = printed(block(result, "twice: m_bad_one"))
-    assert lines[0] == "This points to runtime config one (driver double-device): the same artifact passes on two."
-    assert "  m_good_one   failed alike" in lines
-    assert any(line.split() == ["m_other_one", "not", "run"] for line in lines)
-    assert (
-        "to run what has not run: pytest --retarget-extension faulty suites/suite.toml::twice::m_other_one "
-        "suites/suite.toml::twice::m_other_two" in lines
-    )
-    assert not any(line.startswith("run once more") for line in lines)
-
-
-def test_what_every_target_does_points_to_the_module(project: Project) -> None:
-    faulty(project, m="@good/* fail\n@bad/* fail\n@other/* fail\n")
-    result = project.run(*RUN, "-vv")
-    lines = printed(block(result, "twice: m_other_two"))
-    assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
-
-
 def test_nothing_is_reported_of_what_did_not_run_but_how_to_run_it(project: Project) -> None:
     faulty(project, m="@bad/one fail\n")
     result = project.run(*RUN, "suites/suite.toml::twice::m_bad_one")
@@ -172,54 +132,6 @@ def test_nothing_is_reported_of_what_did_not_run_but_how_to_run_it(project: Proj
         "suites/suite.toml::twice::m_bad_two suites/suite.toml::twice::m_other_two"
     )
     project.run(*command.removeprefix("to run what has not run: pytest ").split()).assert_outcomes(passed=3)
-
-
-def test_skipped_and_expected_failures_are_reported_as_such(project: Project) -> None:
-    expectation = (
-        '[[expectation]]\nmatch = "m"\nwhen = "bad and two"\nstage = "compare"\noutcome = "xfail"\nreason = "known"\n'
-    )
-    faulty(project, expectation, m="@bad/* fail\n")
-    project.write({"matrix.toml": CONFIGS.replace('["one", "two"]', '["one", "two", "away"]')})
-    result = project.run(*RUN)
-    result.assert_outcomes(passed=7, failed=1, skipped=3, xfailed=1)
-    lines = printed(block(result, "twice: m_bad_one"))
-    assert lines[0].startswith("This points to compiler config bad: its artifact fails alike on every runtime config")
-    assert any("m_bad_two" in line and "failed as expected: compare: 1 of 2 elements differ" in line for line in lines)
-    assert any("m_bad_away" in line and "skipped: away: no double device is plugged in" in line for line in lines)
-
-
-def test_cases_are_distinguished_where_the_others_fail_in_other_cases(project: Project) -> None:
-    faulty(project, m="@*/* f:fail\n@bad/* g:fail\n@bad/* h:raise\n@good/one h:crash\n")
-    result = project.run(*RUN, "-k", "m_bad_one or m_good_one or m_good_two")
-    result.assert_outcomes(failed=3, deselected=6)
-    lines = printed(block(result, "twice: m_bad_one"))
-    assert lines[:5] == [
-        "f: This points to the module, or to what it expects: every compiler config that ran it fails alike.",
-        "g: This points to compiler config bad: what good made of this module passes on one.",
-        "h: This points to what compiler config bad on one has in common with good on one, which failed as well; "
-        "good on two passed.",
-        "",
-        "  m_bad_two    not run",
-    ]
-    assert lines[5] == "  m_good_one   failed: run: device worker crashed: SIGFPE in function 'h'"
-    assert lines[6].startswith("  m_good_two   failed: compare: f: 1 of 2 elements differ")
-    difference = next(line for line in lines if line.startswith("run once more"))
-    assert difference.startswith("run once more, the outputs of bad/one and good/two differ most in g, check 1: ")
-    assert printed(block(result, "twice: m_good_one"))[:2] == [
-        "f: This points to the module, or to what it expects: every compiler config fails alike on every runtime "
-        "config it ran on.",
-        "h: This points to runtime config one (driver double-device): the same artifact passes on two.",
-    ]
-
-
-def test_it_is_the_same_under_xdist(project: Project) -> None:
-    faulty(project, m="@bad/* fail\n", n="@bad/one fail\n")
-    result = project.run(*RUN, "-n", "2", "-vv")
-    result.assert_outcomes(passed=15, failed=3)
-    lines = printed(block(result, "twice: m_bad_one"))
-    assert lines[0].startswith("This points to compiler config bad: ")
-    assert any(line.startswith("run once more, the outputs of bad/one and good/one differ most in f") for line in lines)
-    assert printed(block(result, "twice: n_bad_one"))[0].startswith("This points to runtime config one")
 
 
 @pytest.mark.parametrize(
@@ -252,61 +164,3 @@ def test_junit_shows_it_too(project: Project, arguments: tuple[str, ...]) -> Non
     assert "  m_bad_one    failed alike" in printed["m_bad_two"][1]
     assert root[0].attrib["failures"] == "3"
     assert [path.name for path in (project.path / "out").iterdir()] == ["report.xml"]
-
-
-def test_commands_and_the_one_line_summary_stay_as_they_are(project: Project) -> None:
-    faulty(project, m="@bad/one fail\n")
-    result = project.run(*RUN, "-rf")
-    lines = block(result, "twice: m_bad_one")
-    assert any("double-run" in line for line in commands(lines))
-    result.stdout.fnmatch_lines(["FAILED suites/suite.toml::twice::m_bad_one - compare: 1 of 2 elements differ*"])
-
-
-@pytest.mark.slow
-def test_with_a_real_compiler_a_wrong_expectation_points_to_the_module(project: Project) -> None:
-    project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite()})
-    project.write({"suites/wrong.mlir": GOOD.replace("6.0", "7.0"), "suites/good.mlir": GOOD})
-    result = project.run("-vv")
-    result.assert_outcomes(passed=8, failed=4)
-    lines = printed(block(result, "linalg: wrong_llvm-cpu_task"))
-    assert lines[0].startswith("This points to the module, or to what it expects: every compiler config fails alike")
-    assert "  wrong_vmvx_sync      failed alike" in lines
-
-
-CANCELS = """\
-func.func @cancels(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %b = arith.constant dense<-1.00048828125> : tensor<4xf32>
-  %product = arith.mulf %a, %a : tensor<4xf32>
-  %sum = arith.addf %product, %b : tensor<4xf32>
-  %thousand = arith.constant dense<1000.0> : tensor<4xf32>
-  %result = arith.mulf %sum, %thousand : tensor<4xf32>
-  return %result : tensor<4xf32>
-}
-"""
-"""What differs where the CPU fuses the product and the sum into one operation."""
-
-AGREES = """\
-[[case]]
-name = "same"
-inputs = [{ fill = 1.000244140625 }]
-agree_with = "vmvx"
-tolerance = { ulp = 0 }
-"""
-
-
-def test_the_config_that_others_are_to_agree_with_is_no_witness(project: Project) -> None:
-    project.write({"matrix.toml": TWO_BACKENDS, "suites/suite.toml": suite(kind="cases")})
-    project.write({"suites/cancels.mlir": CANCELS, "suites/cancels.cases.toml": AGREES})
-    result = project.run("-m", "not local-task")
-    result.assert_outcomes(passed=3, failed=1, deselected=2)
-    lines = block(result, "linalg: cancels_llvm-cpu_sync")
-    assert lines[0].startswith("compare: result 0 against what vmvx gave: 4 of 4 elements differ, first at [0]: ")
-    assert printed(lines)[0] == (
-        "This points to compiler config llvm-cpu or to vmvx, whose results are expected: no third compiler config has "
-        "run this module."
-    )
-    by_hand = commands(lines)
-    assert by_hand[2].endswith("retarget compare suites/cancels.mlir --configs llvm-cpu/sync,vmvx")
-    again = shell(by_hand)
-    assert (again.returncode, again.stderr) == (1, "")
-    assert "first difference: same, result 0:" in again.stdout

@@ -44,13 +44,6 @@ def test_run_targets_whose_compile_was_deselected_report_the_failure_themselves(
 
 
 @pytest.mark.slow
-def test_without_the_cache_plugin_all_goes_on(project: Project) -> None:
-    project.cpu(one=REFUSED, two=GOOD)
-    result = project.run("-p", "no:cacheprovider")
-    result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 blocked in*"])
-
-
-@pytest.mark.slow
 def test_first_failure_stops_and_stepwise_goes_on_from_there(project: Project) -> None:
     project.cpu(one=REFUSED, two=GOOD)
     assert project.run("-x").parseoutcomes() == {"failed": 1}

@@ -91,25 +91,6 @@ def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
 
 
 @pytest.mark.slow
-def test_what_a_session_says_of_cases_is_quiet_without_v_and_names_that_no_case_has_are_errors(
-    project: Project,
-) -> None:
-    project.doubles(m="good: pass\nbad: fail\n", n="good: pass\nodd: pass\n")
-    expecting(project, rule("m", ("bad", "bda")), rule("n", "o*d", outcome="skip", stage=""))
-    result = project.run(*DOUBLES)
-    assert result.ret == 1
-    result.assert_outcomes(passed=3, xfailed=1)
-    text = result.stdout.str()
-    assert "SUB" not in text
-    assert "subtests" not in text
-    assert (
-        "suites/expectations.toml:3: expectation[0].case[1]: found 'bda', which matches no case of the modules that "
-        "this rule is about; did you mean 'bad'?" in result.outlines
-    )
-    assert "bda" not in project.run(*DOUBLES, "-k", "n_", "--lf").stdout.str()
-
-
-@pytest.mark.slow
 def test_some_cases_are_run_alone_and_no_rule_of_others_is_judged(project: Project) -> None:
     project.doubles(m="good: pass\nbad: fail\n", n="odd: pass\n")
     expecting(project, rule("m", "bad"))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from acceptance_support import LLVM_CPU_FLAGS, VMVX, Project, matrix, suite
 from declaration_texts import compiler, runtime, target
-from mlir_modules import SCALE
 from session_output import block, commands, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
@@ -222,54 +218,6 @@ def test_cases_whose_values_cannot_be_had_fail_to_load_with_the_place(project: P
     assert "Traceback" not in text
 
 
-def test_cases_run_behind_a_command(project: Project) -> None:
-    cases(project, PASSING[: PASSING.index('[[case]]\nname = "from-files"')])
-    project.write(
-        {"matrix.toml": MATRIX.replace('driver = "local-sync"', 'driver = "local-sync"\nrun_under = ["env"]')}
-    )
-    project.run().assert_outcomes(passed=2)
-
-
-def test_cases_agree_behind_a_command(project: Project) -> None:
-    under = '[[runtime_config]]\nname = "under"\ndriver = "local-sync"\nrun_under = ["env"]\n'
-    matrix = MATRIX.replace("[[target_config]]", under + "\n[[target_config]]", 1)
-    cases(project, ALSO_BY_HAND.replace("[[[3, 6]]]", "[[[3, 7]]]"), targets="both")
-    project.write(
-        {"matrix.toml": matrix.replace('"llvm-cpu"]\nruntimes = ["sync"]', '"llvm-cpu"]\nruntimes = ["under", "sync"]')}
-    )
-    result = project.run("-m", "under", "-vv")
-    result.assert_outcomes(failed=2, deselected=4)
-    for config in ("vmvx", "llvm-cpu"):
-        lines = block(result, f"math: m_{config}_under")
-        assert lines[0] == (
-            "compare: scale-2: result 0: 1 of 2 elements differ, first at [0, 1]: actual 6.0, expected 7.0"
-        )
-        assert "passed: scale" in lines
-
-
-@pytest.mark.parametrize("under", ["", 'run_under = ["env"]\n'])
-def test_a_reference_that_crashes_is_not_taken_for_the_module(project: Project, under: str) -> None:
-    cases(project, '[[case]]\nname = "sly"\nfunction = "root"\ninputs = [4]\nreference = "ref.py:crash"\n')
-    project.write(
-        {
-            "matrix.toml": MATRIX.replace('driver = "local-sync"\n', f'driver = "local-sync"\n{under}'),
-            "suites/ref.py": "import os, signal\ndef crash(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n",
-        }
-    )
-    result = project.run()
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "math: m_vmvx_sync")
-    assert lines[0] == "load: device worker crashed: SIGSEGV while reading the values of case 'sly'"
-
-
-def test_cases_agree_with_what_a_command_gives(project: Project) -> None:
-    cases(project, AGREEING, targets="both")
-    project.write(
-        {"matrix.toml": MATRIX.replace('driver = "local-sync"', 'driver = "local-sync"\nrun_under = ["env"]')}
-    )
-    project.run("-m", "run").assert_outcomes(passed=2, deselected=2)
-
-
 AGREEING = """\
 [[case]]
 function = "scale"
@@ -283,21 +231,6 @@ def test_configs_agree_with_each_other(project: Project) -> None:
     project.run().assert_outcomes(passed=4)
     # What is selected alone still has the other config's results to agree with.
     project.run("-m", "llvm-cpu and run").assert_outcomes(passed=1, deselected=3)
-
-
-ALSO_BY_HAND = AGREEING + '\n[[case]]\nfunction = "scale"\ninputs = [[[1, 2]], 3]\nexpected = [[[3, 6]]]\n'
-
-
-def test_what_cannot_be_agreed_with_fails_that_case_alone(project: Project) -> None:
-    matrix = MATRIX.replace("backends=vmvx", "backends=vmxv")
-    assert matrix != MATRIX
-    cases(project, ALSO_BY_HAND, targets="both")
-    project.write({"matrix.toml": matrix})
-    result = project.run("-m", "llvm-cpu and run")
-    result.assert_outcomes(failed=1, deselected=3)
-    lines = block(result, "math: m_llvm-cpu_sync")
-    assert lines[0].startswith("load: scale: there are no results of compiler config 'vmvx' to agree with: m_vmvx: ")
-    assert "passed: scale-2" in lines
 
 
 ONLY_LLVM = """\
@@ -331,143 +264,3 @@ def test_what_gives_no_results_blocks_what_is_to_agree_with_it(project: Project)
         "This says nothing of compiler config llvm-cpu: compiler config vmvx, whose results are expected, gave none."
     )
     assert reported in lines
-
-
-def test_what_only_lacks_results_gets_no_rule(project: Project) -> None:
-    cases(project, ANGLE, targets="both")
-    project.write({"suites/m.mlir": ONLY_LLVM})
-    project.run("--retarget-update-expectations", "-m", "llvm-cpu and run").assert_outcomes(failed=1, deselected=3)
-    assert not (project.path / "suites/expectations.toml").exists()
-    project.run("--retarget-update-expectations").assert_outcomes(passed=1, xfailed=3)
-    rules = (project.path / "suites/expectations.toml").read_text()
-    assert rules.count("[[expectation]]") == 1
-    assert "llvm-cpu" not in rules
-    again = project.run("-rx")
-    again.assert_outcomes(passed=1, xfailed=3)
-    has("\n".join(again.outlines), "m_llvm-cpu_sync - m_vmvx is expected to fail: iree does not compile it: ")
-
-
-def test_a_case_that_fails_by_itself_is_reported_where_others_lack_results(project: Project) -> None:
-    cases(project, ANGLE + '[[case]]\nname = "wrong"\ninputs = [[1, 1]]\nexpected = [[0, 1]]\n', targets="both")
-    project.write({"suites/m.mlir": ONLY_LLVM})
-    result = project.run("--retarget-update-expectations")
-    result.assert_outcomes(passed=1, xfailed=3)
-    rules = (project.path / "suites/expectations.toml").read_text()
-    assert rules.count("[[expectation]]") == 2
-    assert "there are no results" not in rules
-    lines = block(project.run("--retarget-ignore-expectations"), "math: m_llvm-cpu_sync")
-    assert lines[0].startswith("compare: ")
-    assert "result 0: 1 of 2 elements differ" in lines[0]
-
-
-TAKES_F64 = """\
-func.func @same(%x: tensor<2xf64>) -> tensor<2xf64> {
-  return %x : tensor<2xf64>
-}
-"""
-NARROWED = """\
-[[case]]
-name = "narrow"
-inputs = [[1, 2]]
-expected = [[1, 2]]
-
-[[case]]
-name = "wide"
-inputs = [{ values = [1, 2], dtype = "f64" }]
-agree_with = "vmvx"
-"""
-
-
-@pytest.mark.parametrize("under", ["", 'run_under = ["env"]\n'])
-def test_a_case_that_the_other_config_does_not_finish_blocks_too(project: Project, under: str) -> None:
-    matrix = MATRIX.replace("backends=llvm-cpu", 'backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false')
-    matrix += f'\n[[runtime_config]]\nname = "other"\ndriver = "local-sync"\n{under}'
-    matrix += '\n[[target_config]]\nname = "more"\ncompiler = "llvm-cpu"\nruntimes = ["other"]\n'
-    cases(project, NARROWED, targets="both")
-    text = suite("math", kind="cases", targets="both").replace('["both"]', '["both", "more"]')
-    project.write({"matrix.toml": matrix, "suites/suite.toml": text, "suites/m.mlir": TAKES_F64})
-    result = project.run()
-    assert result.parseoutcomes() == {"failed": 1, "passed": 2, "blocked": 2}
-    reason = "blocked by suites/suite.toml::math::m_vmvx_sync, which gave no results to agree with (2 targets)"
-    assert reason in result.outlines
-
-
-REFUSING = """\
-func.func @scale(%x: tensor<2xf32>) -> tensor<2xf32> {
-  %never = arith.constant false
-  cf.assert %never, "refused"
-  return %x : tensor<2xf32>
-}
-"""
-
-
-def test_what_fails_by_itself_is_not_said_to_lack_results(project: Project) -> None:
-    cases(project, '[[case]]\ninputs = [[1, 2]]\nagree_with = "vmvx"\n', targets="both")
-    project.write({"suites/m.mlir": REFUSING})
-    result = project.run("-vv")
-    result.assert_outcomes(passed=2, failed=2)
-    for config in ("vmvx", "llvm-cpu"):
-        assert block(result, f"math: m_{config}_sync")[0] == "run: FAILED_PRECONDITION; refused"
-
-
-def test_configs_that_wait_for_each_other_are_an_error(project: Project) -> None:
-    text = AGREEING.replace('"vmvx"', '{ "*" = "vmvx", vmvx = "llvm-cpu" }')
-    cases(project, text, targets="both")
-    result = project.run()
-    assert result.ret != 0
-    diagnostic = (
-        "suites/m.cases.toml:4: case[0].agree_with: found configs that wait for each other's results, "
-        "vmvx → llvm-cpu → vmvx; expected the last config of a chain to agree with none but itself"
-    )
-    assert any(diagnostic in line for line in result.outlines + result.errlines)
-
-
-def test_a_config_to_agree_with_that_there_is_not_is_reported_before_anything_runs(project: Project) -> None:
-    cases(project, AGREEING.replace('"vmvx"', '"vmxv"'), targets="both")
-    result = project.run()
-    result.assert_outcomes(errors=1)
-    diagnostic = (
-        "suites/m.cases.toml:4: case[0].agree_with: found 'vmxv', expected a compiler config that runs the module "
-        "in suite 'math'; did you mean 'vmvx'?"
-    )
-    assert diagnostic in result.outlines
-
-
-def test_errors_of_cases_files_are_reported_before_anything_runs(project: Project) -> None:
-    cases(project, PASSING.replace("expected = [nan]", "expects = [nan]"))
-    (project.path / "suites/left.cases.toml").write_text('[[case]]\nagree_with = "vmvx"\n')
-    result = project.run()
-    assert result.ret != 0
-    printed = "\n".join(result.outlines + result.errlines)
-    has(
-        printed,
-        "suites/left.cases.toml: found cases without a module, expected left.mlir or left.mlirbc or left.onnx",
-        "suites/m.cases.toml:15: case[2].inputs[0]: data file suites/data/x.npy does not exist",
-        "suites/m.cases.toml:28: case[4].expects: found the unknown key 'expects', expected one of agree_with, ",
-    )
-
-
-def test_parameters_come_from_the_files_that_the_cases_name(project: Project) -> None:
-    cases(project, 'parameters = { model = "weights.irpa" }\n[[case]]\ninputs = [[1, 2, 3]]\nexpected = [[2, 6, 12]]\n')
-    script = (
-        "import sys, numpy, iree.runtime as rt\n"
-        "rt.save_archive_file({'weights': numpy.array([2, 3, 4], 'f')}, sys.argv[1])"
-    )
-    project.write({"suites/m.mlir": SCALE})
-    subprocess.run([sys.executable, "-c", script, str(project.path / "suites/weights.irpa")], check=True)
-    project.run().assert_outcomes(passed=2)
-
-
-def test_literals_of_an_onnx_module_need_no_dtype(project: Project) -> None:
-    onnx = pytest.importorskip("onnx")
-    x, y = (
-        onnx.helper.make_tensor_value_info(name, element, ["batch", 2])
-        for name, element in (("x", onnx.TensorProto.INT64), ("y", onnx.TensorProto.FLOAT))
-    )
-    node = onnx.helper.make_node("Cast", ["x"], ["y"], to=onnx.TensorProto.FLOAT)
-    graph = onnx.helper.make_graph([node], "to float", [x], [y])
-    model = onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
-    project.write({"matrix.toml": MATRIX, "suites/suite.toml": suite("models", kind="cases", srcs="*.onnx")})
-    (project.path / "suites" / "m.onnx").write_bytes(model.SerializeToString())
-    project.write({"suites/m.cases.toml": "[[case]]\ninputs = [[[1, 2], [3, 4]]]\nexpected = [[[1, 2], [3, 4]]]\n"})
-    project.run().assert_outcomes(passed=2)

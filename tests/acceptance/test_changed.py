@@ -59,27 +59,6 @@ def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
 
 
 @pytest.mark.slow
-def test_an_expected_failure_is_unchanged_until_its_rule_is_another(project: Project) -> None:
-    project.doubles(a="f: fail", b="compile: fail\nf: pass")
-    rule = '[[expectation]]\nmatch = ["{}"]\nstage = "{}"\nreason = "{}"\n'
-    expecting(project, rule.format("a", "compare", "one"), rule.format("b", "compile", "two"))
-    assert project.run(*CHANGED).parseoutcomes() == {"passed": 1, "xfailed": 3}
-    again = project.run(*CHANGED)
-    assert again.parseoutcomes() == {"unchanged": 4}
-    again.stdout.fnmatch_lines(["unchanged since their last run: 4 targets (3 xfailed, 1 passed); *"])
-    expecting(project, rule.format("b", "compile", "two"))
-    assert project.run(*CHANGED).parseoutcomes() == {"failed": 1, "unchanged": 3}
-
-
-@pytest.mark.slow
-def test_another_selection_of_cases_runs(project: Project) -> None:
-    project.doubles(a="f: pass\ng: pass")
-    assert project.run(*CHANGED).parseoutcomes()["passed"] == 2
-    found = project.run(*CHANGED, "--retarget-case", "f").parseoutcomes()
-    assert (found["passed"], found["unchanged"]) == (1, 1)
-
-
-@pytest.mark.slow
 def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,32 +104,6 @@ def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_to
     project.run(*REUSE, "-m", "run").assert_outcomes(errors=3)
 
 
-@pytest.mark.slow
-def test_what_passes_and_fails_with_nothing_changed_runs_always(project: Project) -> None:
-    project.doubles(a="f: fail-1")
-    counter = project.path / "suites/a.mlir.count"
-    counter.write_text("1")
-    project.run(*REUSE).assert_outcomes(passed=2)
-    assert project.run(*REUSE).parseoutcomes() == {"passed": 1, "reused": 1}
-    counter.unlink()
-    project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
-    project.run(*REUSE).assert_outcomes(passed=2)
-    project.run(*REUSE).assert_outcomes(passed=2)
-
-
-@pytest.mark.slow
-def test_an_expected_failure_that_fails_in_another_case_too_with_nothing_changed_runs_always(project: Project) -> None:
-    project.doubles(a="f: fail\ng: fail-1")
-    expecting(project, '[[expectation]]\nmatch = "a"\ncase = "f"\nstage = "compare"\nreason = "known"\n')
-    counter = project.path / "suites/a.mlir.count"
-    counter.write_text("1")
-    assert project.run(*REUSE).parseoutcomes()["xfailed"] == 1
-    assert project.run(*REUSE).parseoutcomes()["reused"] == 1
-    counter.unlink()
-    project.run(*DOUBLES).assert_outcomes(passed=1, failed=1)
-    assert "reused" not in project.run(*REUSE).parseoutcomes()
-
-
 READING = """
 class DoubleCases(doubles.DoubleCases):
     def load(self, request):
@@ -179,15 +132,6 @@ def test_files_that_a_kind_reads_and_does_not_declare_count(project: Project) ->
     assert project.run(*reuse).parseoutcomes()["reused"] == 1
     project.write({"suites/a.names": "f g"})
     project.run(*reuse).assert_outcomes(passed=1, failed=1)
-
-
-@pytest.mark.slow
-def test_results_of_artifacts_that_are_compiled_elsewhere_are_reused(project: Project) -> None:
-    project.doubles(a="f: pass")
-    project.run(*DOUBLES, "-m", "compile", "--retarget-export", "out").assert_outcomes(passed=1)
-    project.run(*REUSE, "-m", "run", "--retarget-artifacts", "out").assert_outcomes(passed=1)
-    again = project.run(*REUSE, "-m", "run", "--retarget-artifacts", "out")
-    assert again.parseoutcomes() == {"reused": 1, "deselected": 1}
 
 
 @alone_and_xdist(2)

@@ -62,26 +62,6 @@ def test_only_what_is_selected_and_not_skipped_runs_ahead_and_the_report_is_in_i
 
 
 @pytest.mark.slow
-def test_a_flaky_target_is_dispatched_once_ahead_and_again_for_each_retry(cluster: Project) -> None:
-    cluster.doubles(a="f: fail-2", b="f: pass")
-    expecting(cluster, RULE.format("a", 'stage = "compare"\noutcome = "flaky"\nretries = 2'))
-    result = cluster.run(*HERE)
-    assert result.parseoutcomes() == {"passed": 3, "flaky": 1}
-    assert sorted(done(cluster)[-4:]) == ["ahead a_dc_dr", "ahead b_dc_dr", "urgent a_dc_dr", "urgent a_dc_dr"]
-
-
-@pytest.mark.slow
-def test_what_an_earlier_session_has_run_is_reused_and_not_dispatched(cluster: Project) -> None:
-    cluster.doubles(a="f: pass", b="f: fail")
-    options = (*HERE, "--retarget-reuse-results")
-    cluster.run(*options).assert_outcomes(passed=3, failed=1)
-    (cluster.path / "here.log").unlink()
-    result = cluster.run(*options)
-    assert result.parseoutcomes()["failed"] == 1
-    assert done(cluster) == ["ahead b_dc_dr"]
-
-
-@pytest.mark.slow
 def test_what_a_cluster_that_is_gone_has_not_run_fails_and_says_so(cluster: Project) -> None:
     cluster.doubles(a="f: pass", b="f: pass")
     result = cluster.run(*DOUBLES, "--retarget-cluster=here:gone")
@@ -110,15 +90,6 @@ def test_what_was_done_until_a_cluster_did_not_start_stays(cluster: Project) -> 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.assert_outcomes(passed=1)
     assert (cluster.path / "junit.xml").read_text().count("<testcase") == 1
-
-
-@pytest.mark.slow
-def test_artifacts_of_a_folder_are_run_there_and_only_the_selected_cases(cluster: Project) -> None:
-    cluster.doubles(a="f: pass\ng: fail", b="f: pass")
-    cluster.run(*HERE, "-m", "compile", "--retarget-export=out").assert_outcomes(passed=2, deselected=2)
-    result = cluster.run(*HERE, "--retarget-artifacts=out", "--retarget-case=f")
-    result.assert_outcomes(passed=2, skipped=2)
-    assert sorted(done(cluster)) == ["ahead a_dc_dr", "ahead b_dc_dr", "compile twice/a (dc)", "compile twice/b (dc)"]
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
-from acceptance_support import DOUBLES, VMVX, Project, expecting, matrix
-from declaration_texts import compiler, declarations, runtime, suite, table, target
+from acceptance_support import DOUBLES, Project, expecting
+from declaration_texts import table
 from retarget.model import vendor_name
-from session_output import section
 
-WRONG = """\
-func.func @wrong() {
-  %a = util.unfoldable_constant dense<[1.0, 2.0]> : tensor<2xf32>
-  check.expect_eq_const(%a, dense<[1.0, 2.5]> : tensor<2xf32>) : tensor<2xf32>
-  return
-}
-"""
 COMPILERS = {"vulkan": "iree", "opencl": "iree-opencl"}
 
 
@@ -37,38 +28,6 @@ def devices() -> list[dict[str, Any]]:
         main(["devices", "local-task", *COMPILERS, "--format", "json"])
     found = [device for driver in json.loads("".join(lines)) for device in driver["devices"]]
     return [device for device in found if not device.get("unusable")]
-
-
-def condition(device: dict[str, Any], *traits: str) -> str:
-    """A condition that a device fulfils by what it reports itself."""
-    reported = {"driver": "driver_name"}
-    texts = {trait: device[reported.get(trait, trait)] for trait in traits}
-    return f"on({', '.join(f'{trait}={text!r}' for trait, text in texts.items())})"
-
-
-@pytest.mark.slow
-def test_each_device_has_the_rule_that_is_about_it(project: Project, devices: list[dict[str, Any]]) -> None:
-    tables, targets, rules = [VMVX], [], []
-    for number, device in enumerate(devices):
-        name, driver = f"d{number}", device["driver"]
-        if driver in COMPILERS:
-            tables.append(compiler(name, COMPILERS[driver], target_from=f"host:{device['uri']}"))
-        tables.append(runtime(name, driver, devices=[device["uri"]]))
-        targets.append(target(f"t{number}", name if driver in COMPILERS else "vmvx", [name]))
-        where = condition(device, "driver", "vendor", "name", "type")
-        rules.append(about("wrong", where, stage="compare", reason=f"as {driver} {number} does"))
-    rules.append(about("wrong", "on(driver='nobody has this')", outcome="skip", reason="of another machine"))
-    names = [f"t{number}" for number in range(len(devices))]
-    project.write({"matrix.toml": matrix(*tables, *targets), "suite.toml": suite("s", "*.mlir", "check", names)})
-    project.write({"wrong.mlir": WRONG, "expectations.toml": declarations(*rules)})
-    result = project.run("-rx", "-q", apart=True)
-    found = sorted(re.findall(r"XFAIL suite.toml::s::(\S+) - as (\S+ \d+) does", result.stdout.str()))
-    modules = ["wrong_vmvx_d{}" if device["driver"] not in COMPILERS else "wrong_d{0}_d{0}" for device in devices]
-    expected = [
-        (name.format(at), f"{one['driver']} {at}") for at, (name, one) in enumerate(zip(modules, devices, strict=True))
-    ]
-    assert found == sorted(expected)
-    assert result.ret == 0
 
 
 @pytest.mark.slow
@@ -104,40 +63,6 @@ def test_a_rule_excuses_and_skips_on_its_device_alone(
     result = project.run(*DOUBLES, apart=True)
     result.assert_outcomes(**ended)
     assert result.ret == 0
-
-
-@pytest.mark.slow
-def test_a_rule_that_does_not_hold_here_excuses_nothing(project: Project) -> None:
-    project.doubles(a="f: fail")
-    expecting(project, about("a", ACME, stage="compare", reason="rounds"))
-    result = project.run(*DOUBLES)
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*FAILED*a_dc_dr - compare: *"])
-    assert "= expectations =" not in result.stdout.str()
-
-
-@pytest.mark.slow
-def test_requirements_ask_for_the_same_traits(project: Project, model: Any) -> None:
-    project.doubles(a="f: pass")
-    asked = 'requires = ["device.vendor = \'acm*\'", "device.version >= 9.1", "device.name != \'*9001\'"]\n'
-    project.write({"suites/suite.toml": (project.path / "suites/suite.toml").read_text() + asked})
-    project.run(*DOUBLES, apart=True).assert_outcomes(passed=2)
-    model(9001)
-    result = project.run(*DOUBLES, apart=True)
-    result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*needs device.name != '[*]9001' (*), and Double 9001 has device.name = Double 9001*"])
-
-
-@pytest.mark.slow
-def test_conditions_change_nothing_that_is_collected(project: Project) -> None:
-    project.doubles(a="f: pass", b="f: pass")
-    listed = []
-    for when in ("run", ACME, f"not {ACME}", f"run and {ACME} or compile"):
-        expecting(project, about("*", when, stage=["compile", "run"], reason="r"))
-        result = project.run(*DOUBLES, "--collect-only", "-q")
-        listed.append([line for line in result.outlines if "::" in line])
-    assert len(listed[0]) == 4
-    assert all(one == listed[0] for one in listed)
 
 
 @pytest.mark.parametrize("arguments", [("-m", "on(type='gpu')"), ("--retarget-require", "dr and on(vendr='x')")])
@@ -183,56 +108,3 @@ def section_of(text: str, title: str) -> list[str]:
     at = lines.index(title) + 1
     end = next((index for index, line in enumerate(lines[at:], at) if not line.startswith("  ")), len(lines))
     return lines[at:end]
-
-
-@pytest.mark.slow
-def test_results_of_two_devices_become_rules_that_hold_on_both_and_on_neither_else(
-    project: Project, model: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    from retarget.cli import main
-
-    project.doubles(a="f: pass", b="f: fail", c="f: fail@9001", d="f: crash@9000", e="f: fail@9000\ng: pass")
-    for number in (9000, 9001):
-        model(number)
-        project.run(*DOUBLES, "--retarget-results", "results", apart=True)
-    monkeypatch.setenv("RETARGET_EXTENSIONS", "doubles")
-    capfd.readouterr()
-    assert main(["results", "update", "results"]) == 0
-    assert capfd.readouterr().out.splitlines()[-1] == (
-        "expectations: 4 rules for 5 targets in suites/expectations.toml (+4, -0, ~0)"
-    )
-    text = (project.path / "suites/expectations.toml").read_text()
-    whens = re.findall(r'match = "(\w)"\n(?:when = "(.*)"\n)?', text)
-    assert whens == [
-        ("d", "on(driver='doubles-9000')"),
-        ("b", ""),
-        ("c", "on(driver='doubles-9001')"),
-        ("e", whens[0][1]),
-    ]
-    assert main(["results", "update", "results"]) == 0
-    assert capfd.readouterr().out == "expectations: nothing to change, 5 failures as expected\n"
-    for number, expected in ((9000, {"passed": 7, "xfailed": 3}), (9001, {"passed": 8, "xfailed": 2})):
-        model(number)
-        project.run(*DOUBLES, apart=True).assert_outcomes(**expected)
-    # What one machine shows leaves the rules of the other as they are.
-    project.write({"suites/c.mlir": "f: pass", "suites/d.mlir": "f: pass"})
-    result = project.run(*DOUBLES, "--retarget-update-expectations", apart=True)
-    assert (
-        section(result, "expectations")[-1]
-        == "expectations: 3 rules for 1 target in suites/expectations.toml (+0, -1, ~0)"
-    )
-    now = (project.path / "suites/expectations.toml").read_text()
-    assert re.findall(r'match = "(\w)"', now) == ["d", "b", "e"]
-
-
-@pytest.mark.slow
-def test_a_session_that_did_not_end_updates_nothing(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
-    from retarget.cli import main
-
-    project.doubles(a="f: fail")
-    project.run(*DOUBLES, "--retarget-results", "results")
-    (file,) = (project.path / "results").iterdir()
-    file.write_text("".join(line + "\n" for line in file.read_text().splitlines()[:-1]))
-    assert main(["results", "update", "results"]) == 1
-    assert "found a session that did not end, which may say too little" in capfd.readouterr().err
-    assert not (project.path / "suites/expectations.toml").exists()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
-from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, expecting, suite
-from mlir_modules import DIFFERS, GOOD, REFUSED
+from acceptance_support import CPU, DOUBLES, Project, alone_and_xdist, expecting, suite
+from mlir_modules import DIFFERS
 from session_output import block, junit, properties, section
 
 SUITE = "suites/suite.toml"
@@ -57,19 +56,6 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     }
 
 
-@pytest.mark.slow
-def test_a_failure_that_is_no_verdict_of_the_compiler_is_excused_by_no_rule(project: Project) -> None:
-    project.doubles(lost="compile: trouble")
-    expecting(project, rule("lost", "compile"))
-    result = project.run(*DOUBLES)
-    assert result.parseoutcomes() == {"failed": 1, "blocked": 1}
-    assert block(result, "twice: lost_dc")[:3] == [
-        "compile: the folding tool is not there",
-        "",
-        "hint: the compiler gave no verdict on the module: this is not stored, and no expectation applies to it",
-    ]
-
-
 @alone_and_xdist()
 def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(mended="f: fail", fixed="f: pass")
@@ -89,79 +75,6 @@ def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, 
         "issue        x/1",
     ]
     assert block(result, "twice: mended_dc_dr")[0].startswith("compare: 1 of 2 elements differ")
-
-
-@pytest.mark.slow
-def test_a_diagnostic_that_became_a_crash_reports_it_above_the_usual_text(project: Project) -> None:
-    project.doubles(a="compile: crash")
-    expecting(project, rule("a", "compile", signature="cannot fold"))
-    result = project.run(*DOUBLES, "-rf")
-    result.stdout.fnmatch_lines(["*1 failed, 1 blocked in*"])
-    lines = block(result, "twice: a_dc")
-    assert lines[:9] == [
-        "expected to fail at compile, but crashed: SIGFPE",
-        *contradicted("compile: cannot fold", "crash: SIGFPE"),
-        "next: if it is so now, change the rule, or let `pytest --retarget-update-expectations` do it",
-        "",
-        "compile: compiler crashed: SIGFPE",
-    ]
-    assert "about to crash" in lines
-    assert "to reproduce this by hand:" in lines
-    assert f"FAILED {ID}a_dc - expected to fail at compile, but crashed: SIGFPE" in result.outlines
-
-
-@pytest.mark.slow
-def test_a_rule_excuses_the_way_of_failing_that_it_names_and_no_other(project: Project) -> None:
-    project.doubles(
-        crashes="f: crash", passes="f: pass", hangs="f: hang", leaves="f: leave", raises="f: raise", differs="f: fail"
-    )
-    expecting(
-        project,
-        rule("crashes", "crash"),
-        rule("passes", "crash"),  # is judged at the run target if the compile passes
-        rule("hangs", "timeout"),
-        rule("leaves", "run"),
-        rule("raises", "compare", outcome="flaky", retries=2),
-        rule("differs", "compare", signature="shape differs"),
-    )
-    result = project.run(*DOUBLES, "--retarget-run-timeout", "2")
-    result.assert_outcomes(passed=6, xfailed=2, failed=4)
-    assert block(result, "twice: passes_dc_dr")[0] == "expected to crash, but passed"
-    assert block(result, "twice: leaves_dc_dr")[0].startswith("run: device worker ended")
-    found = block(result, "twice: raises_dc_dr")[0]
-    assert found == "expected to fail at compare, but failed at run: run: the double device lost its way"
-    lines = block(result, "twice: differs_dc_dr")
-    assert lines[0].startswith("expected to fail at compare in another way: compare: 1 of 2 elements differ")
-    assert lines[4:6] == ["expected     compare: shape differs", "found        compare: values differ"]
-
-
-@pytest.mark.slow
-@alone_and_xdist()
-def test_a_rule_excuses_a_target_only_if_it_allows_how_every_case_failed(
-    project: Project, arguments: tuple[str, ...]
-) -> None:
-    both = "f: fail\ng: raise\nh: fail"
-    project.doubles(a=both, b=both, c=both, d="f: fail\ng: pass\nh: fail", e="f: fail\ng: crash")
-    expecting(
-        project,
-        rule("a", "compare", signature="values differ"),
-        rule("b", "run"),
-        '[[expectation]]\nmatch = "c"\nstage = ["run", "compare"]\nreason = "known"\n',
-        rule("d", "compare", signature="values differ"),
-        rule("e", "crash", signature="SIGFPE"),
-    )
-    result = project.run(*DOUBLES, *arguments)
-    result.assert_outcomes(passed=5, failed=3, xfailed=2)
-    lines = block(result, "twice: a_dc_dr")
-    assert lines[:7] == [
-        "expected to fail at compare, but case 'g' failed at run: run: the double device lost its way",
-        *contradicted("compare: values differ", "run: the double device lost its way"),
-        "case         g",
-    ]
-    printed = "expected to fail at run, but case 'f' failed at compare: compare: 1 of 2 elements differ"
-    assert block(result, "twice: b_dc_dr")[0].startswith(printed)
-    printed = "expected to crash, but case 'f' failed at compare: compare: 1 of 2 elements differ"
-    assert block(result, "twice: e_dc_dr")[0].startswith(printed)
 
 
 @pytest.mark.slow
@@ -195,17 +108,6 @@ def test_ignoring_expectations_shows_everything_raw(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_artifacts_from_another_host_are_judged_like_those_compiled_here(project: Project) -> None:
-    project.doubles(refused="compile: fail", crashes="compile: crash", differs="f: fail")
-    expecting(project, rule("refused", "compile"), rule("crashes", "crash"), rule("differs", "compare"))
-    project.run(*DOUBLES, "-m", "compile", "--retarget-export", "out").assert_outcomes(
-        passed=1, xfailed=2, deselected=3
-    )
-    result = project.run(*DOUBLES, "-m", "run", "--retarget-artifacts", "out")
-    result.assert_outcomes(xfailed=3, deselected=3)
-
-
-@pytest.mark.slow
 def test_how_it_failed_can_be_seen_of_a_known_failure_too(project: Project) -> None:
     project.doubles(a="compile: fail")
     expecting(project, rule("a", "compile"))
@@ -213,18 +115,6 @@ def test_how_it_failed_can_be_seen_of_a_known_failure_too(project: Project) -> N
     lines = [line.strip("_ ") for line in result.outlines]
     start = lines.index("twice: a_dc")
     assert lines[start + 1] == "compile: error: cannot fold the widget"
-
-
-@pytest.mark.slow
-def test_known_failures_stand_in_junit_with_their_reason(project: Project) -> None:
-    project.doubles(a="compile: fail")
-    expecting(project, rule("a", "compile"))
-    project.run(*DOUBLES, "--junitxml=junit.xml")
-    skipped = [one for case in junit(project).values() for one in case.findall("skipped")]
-    assert [(one.get("type"), one.get("message")) for one in skipped] == [
-        ("pytest.xfail", "known"),
-        ("pytest.xfail", "a_dc is expected to fail: known"),
-    ]
 
 
 # ---------------------------------------------------------------- flaky
@@ -248,52 +138,6 @@ def test_a_flaky_target_is_tried_again_and_counted_apart(project: Project, argum
     case = junit(project)["a_dc_dr"]
     assert properties(case)["retarget.attempts"] == "3"
     assert [one.get("name") for one in case.iter("property")].count("retarget.stage") == 1
-
-
-@pytest.mark.slow
-def test_flaky_targets_are_named_when_quiet_too(project: Project) -> None:
-    project.doubles(a="f: fail-1", b="f: pass")
-    expecting(project, rule("a", "compare", outcome="flaky", retries=1))
-    result = project.run(*DOUBLES, "-q")
-    assert result.ret == 0
-    assert f"flaky: {ID}a_dc_dr passed at attempt 2 (known)" in result.outlines
-    result.stdout.fnmatch_lines(["3 passed, 1 flaky in*"])
-
-
-@pytest.mark.slow
-def test_a_flaky_target_out_of_retries_fails_with_each_attempt(project: Project) -> None:
-    project.doubles(a="f: fail")
-    expecting(project, rule("a", "compare", outcome="flaky", retries=2))
-    result = project.run(*DOUBLES)
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "twice: a_dc_dr")
-    assert lines[0].startswith("failed at each of 3 attempts: compare: 1 of 2 elements differ")
-    assert lines[2:6] == [
-        "attempt 1  compare: values differ",
-        "attempt 2  compare: values differ",
-        "attempt 3  compare: values differ",
-        "flaky by   suites/expectations.toml:1: known",
-    ]
-    assert "to reproduce this by hand:" in lines
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("selection", [(), ("-m", "run")], ids=["all", "run"])
-def test_a_flaky_compile_out_of_retries_is_not_tried_again_for_each_run_target(
-    project: Project, selection: tuple[str, ...]
-) -> None:
-    project.doubles(a="compile: fail-9\nf: pass")
-    second = '[[runtime_config]]\nname = "dr2"\ndriver = "double-device"\n'
-    project.write({"matrix.toml": DOUBLE.replace('["dr"]', '["dr", "dr2"]') + "\n" + second})
-    expecting(project, rule("a", "compile", outcome="flaky", retries=2))
-    result = project.run(*DOUBLES, *selection, "-vv")
-    assert (project.path / "suites/a.mlir.count").read_text() == "3"
-    failed = ["a_dc_dr", "a_dc_dr2"] if selection else ["a_dc"]
-    for name in failed:
-        assert block(result, f"twice: {name}")[0].startswith(
-            "failed at each of 3 attempts: compile: error: cannot fold"
-        )
-    result.stdout.fnmatch_lines([f"*{len(failed)} failed*"])
 
 
 # ---------------------------------------------------------------- intermittent
@@ -339,47 +183,6 @@ def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
         again = project.run(*DOUBLES, "--last-failed", "-q")
         assert again.outlines[0].startswith(".i.i.iii")  # none of them counts as failed: all run
         assert "intermittent: known (5 targets: 3 passed, 1 failed at compile, 1 not compiled)" in again.outlines
-
-
-@pytest.mark.slow
-def test_another_failure_of_an_intermittent_target_is_a_failure(project: Project) -> None:
-    project.doubles(a="f: raise", b="f: fail")
-    expecting(
-        project,
-        rule("a", "compare", outcome="intermittent", until=TOMORROW),
-        rule("b", "compare", outcome="intermittent", signature="shape differs", until=TOMORROW),
-    )
-    result = project.run(*DOUBLES)
-    result.assert_outcomes(passed=2, failed=2)
-    assert block(result, "twice: a_dc_dr")[0].startswith("expected to pass or fail at compare, but failed at run: ")
-    lines = block(result, "twice: b_dc_dr")
-    assert lines[0].startswith("expected to pass or fail at compare in another way: ")
-    assert "expected     passed, or compare: shape differs" in lines
-    assert "next: if it is so now, change the rule" in lines
-
-
-@pytest.mark.slow
-def test_a_compile_that_failed_by_chance_is_tried_anew_in_the_next_session(project: Project) -> None:
-    project.doubles(a="compile: fail-1\nf: pass")
-    expecting(project, rule("a", "compile", outcome="intermittent", until=TOMORROW))
-    first, second = project.run(*DOUBLES), project.run(*DOUBLES)
-    first.stdout.fnmatch_lines(["*2 intermittent in*"])
-    second.stdout.fnmatch_lines(["*1 passed, 1 intermittent in*"])
-    assert (first.ret, second.ret) == (0, 0)
-
-
-@pytest.mark.slow
-def test_an_update_leaves_an_intermittent_rule_alone(project: Project) -> None:
-    project.doubles(a="f: pass", b="f: raise", c="f: fail")
-    rules = [rule(name, "compare", outcome="intermittent", until=TOMORROW) for name in "abc"]
-    expecting(project, *rules)
-    result = project.run(*DOUBLES, "--retarget-update-expectations")
-    result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 intermittent in*"])
-    assert section(result, "expectations")[:2] == [
-        "expectations: nothing to change, 1 failure as expected",
-        "expectations: left to you, as flaky, intermittent or past their date: b_dc_dr",
-    ]
-    assert (project.path / "suites/expectations.toml").read_text() == "\n".join(rules)
 
 
 # ---------------------------------------------------------------- rules that are errors
@@ -442,36 +245,6 @@ def test_a_rule_without_effect_fails_a_full_run_whatever_was_selected(
         result.stdout.no_fnmatch_line("*expectation?1?*")
 
 
-@pytest.mark.slow
-def test_a_rule_is_not_judged_where_suites_that_it_serves_were_left_out(project: Project) -> None:
-    project.doubles(b="f: pass")
-    project.write(
-        {
-            "expectations.toml": rule("other", "compare"),
-            "more/suite.toml": suite("more", kind="double", targets="doubles"),
-            "more/other.mlir": "f: fail",
-        }
-    )
-    assert project.run(*DOUBLES).ret == 0
-    assert project.run(*DOUBLES, "suites").ret == 0
-    assert project.run(*DOUBLES, "--ignore=more").ret == 0
-    (project.path / "more/other.mlir").rename(project.path / "more/else.mlir")
-    assert project.run(*DOUBLES).ret == 1
-
-
-def test_rules_that_contradict_each_other_are_reported_when_collected(project: Project) -> None:
-    project.doubles(a="f: fail")
-    expecting(project, rule("a", "compare"), rule("a", "run"))
-    result = project.run(*DOUBLES)
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(
-        [
-            "suites/expectations.toml:6: expectation?1?: found another stage, signature, outcome or date than "
-            "expectation?0? at suites/expectations.toml:1, which is as specific and also matches a_dc_dr; *"
-        ]
-    )
-
-
 def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(project: Project) -> None:
     project.doubles(a="f: pass")
     expecting(project, rule("a", "compare"))
@@ -480,23 +253,6 @@ def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(projec
 
 
 # ---------------------------------------------------------------- the real compiler
-
-
-@pytest.mark.slow
-def test_rules_hold_for_the_real_compiler_and_its_drivers(project: Project) -> None:
-    project.cpu(refused=REFUSED, differs=DIFFERS, good=GOOD)
-    expecting(
-        project,
-        rule("refused", "compile", signature="'arith.addi' op operand #0 must be signless"),
-        rule("differs", "compare", signature="values differ", when="local-sync or local-task"),
-    )
-    result = project.run()
-    assert result.ret == 0
-    result.assert_outcomes(passed=4, xfailed=5)
-    assert "linalg  4 ok, 5 xfail" in result.outlines
-    assert project.run("--lf", "--lfnf=none").parseoutcomes() == {"deselected": 9}
-    raw = project.run("--retarget-ignore-expectations")
-    raw.stdout.fnmatch_lines(["*3 failed, 4 passed, 2 blocked in*"])
 
 
 @alone_and_xdist()
@@ -522,52 +278,3 @@ def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_repor
     where = CPU.count("\n") + 1
     assert all(f"than expectation[0] at matrix.toml:{where}, which is as specific" in line for line in printed)
     assert "differs" in (project.path / "expectations.toml").read_text()
-
-
-REFERENCE = """\
-import os
-from pathlib import Path
-
-
-def every_other_time(a):
-    count = Path(__file__).with_name(f"{os.getpid()}.count")
-    calls = int(count.read_text()) if count.exists() else 0
-    count.write_text(str(calls + 1))
-    return a + a + (calls % 2 == 0)
-"""
-
-
-@alone_and_xdist()
-@pytest.mark.slow
-def test_a_run_of_the_real_compilers_artifact_that_fails_at_first_is_flaky(
-    project: Project, arguments: tuple[str, ...]
-) -> None:
-    twice = "func.func @twice(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-    twice += "  %b = arith.addf %a, %a : tensor<2xf32>\n  return %b : tensor<2xf32>\n}\n"
-    project.cpu(chance=twice, never=twice)
-    project.write(
-        {
-            "suites/suite.toml": suite(kind="cases"),
-            "suites/chance.cases.toml": '[[case]]\ninputs = [[1, 2]]\nreference = "ref.py:every_other_time"\n',
-            "suites/never.cases.toml": "[[case]]\ninputs = [[1, 2]]\nexpected = [[2, 5]]\n",
-            "suites/ref.py": REFERENCE,
-        }
-    )
-    expecting(project, rule("*", "compare", signature="values differ", outcome="flaky", retries=1))
-    result = project.run(*arguments, "-vv")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*2 failed, 2 passed, 2 flaky in*"])
-    printed = {line for line in result.outlines if line.startswith("flaky: ")}
-    assert printed == {
-        f"flaky: {SUITE}::linalg::chance_vmvx_{runtime} passed at attempt 2 (known)" for runtime in ("sync", "task")
-    }
-    assert block(result, "linalg: never_vmvx_sync")[0].startswith("failed at each of 2 attempts: compare: result 0: ")
-
-
-@pytest.mark.slow
-def test_a_project_without_rules_shows_nothing_of_them(project: Project) -> None:
-    project.doubles(a="f: pass")
-    assert not Path(project.path / "suites/expectations.toml").exists()
-    result = project.run(*DOUBLES)
-    assert result.ret == 0
-    result.stdout.no_fnmatch_line("*expectation*")

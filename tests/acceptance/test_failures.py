@@ -3,31 +3,11 @@
 from __future__ import annotations
 
 import re
-import tempfile
 
 import pytest
-from acceptance_support import CPU, DOUBLE, DOUBLES, Project, alone_and_xdist, hooks, suite
-from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
+from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist, suite
+from mlir_modules import DIFFERS, REFUSED
 from session_output import block, commands, junit, section, shell
-
-ESCAPE = "\x1b["
-
-
-@pytest.mark.slow
-def test_a_refused_module_shows_the_compilers_message_and_a_command_that_repeats_it(project: Project) -> None:
-    project.cpu(refused=REFUSED)
-    result = project.run("-m", "compile", "-rf")
-    result.assert_outcomes(failed=1, deselected=2)
-    lines = block(result, "linalg: refused_vmvx")
-    message = "error: 'arith.addi' op operand #0 must be signless-"
-    assert lines[0].startswith(f"compile: {message}")
-    assert any(line.startswith(f"suites/refused.mlir:2:8: {message}") for line in lines)
-    assert "  %b = arith.addi %a, %a : tensor<3xf32>" in lines
-    assert not any("Traceback" in line or ESCAPE in line for line in lines)
-    again = shell(commands(lines))
-    assert again.returncode != 0
-    assert message in again.stderr
-    result.stdout.fnmatch_lines(["FAILED suites/suite.toml::linalg::refused_vmvx - compile: *'arith.addi' op operand*"])
 
 
 def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: Project) -> None:
@@ -49,64 +29,6 @@ def test_a_mismatch_shows_where_it_differs_and_commands_that_repeat_it(project: 
 
 
 @pytest.mark.slow
-def test_the_environment_of_the_configs_stands_before_the_commands(project: Project) -> None:
-    matrix = CPU.replace('name = "vmvx"\n', 'name = "vmvx"\nenv = { COMPILE_MOOD = "a b" }\n')
-    matrix = matrix.replace('name = "sync"\n', 'name = "sync"\nenv = { RUN_MOOD = "calm" }\n')
-    project.cpu(differs=DIFFERS)
-    project.write({"matrix.toml": matrix})
-    lines = commands(block(project.run("-k", "not task"), "linalg: differs_vmvx_sync"))
-    assert lines[1].startswith("COMPILE_MOOD='a b' ")
-    assert lines[2].startswith("RUN_MOOD=calm ")
-    assert shell(lines).returncode == 1
-
-
-TOOLLESS = """\
-from doubles import *
-import doubles
-
-
-class Toolless(doubles.DoubleDriver):
-    def run_outside(self, config, artifact, function, kind):
-        return None
-
-
-class Compiler(doubles.DoubleCompiler):
-    def reproduce(self, target, flags, output):
-        return ("sh", "-c", 'echo "$0" > "$1" && cat "$0" >> "$1"', str(target.module.path), str(output))
-
-""" + hooks(compiler="Compiler", driver="Toolless")
-
-
-@pytest.mark.slow
-def test_what_no_tool_runs_is_run_by_this_projects_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.doubles(differs="fine: pass\nwrong: fail")
-    project.write({"toolless.py": TOOLLESS})
-    arguments = ("-k", "differs", "-p", "no:cacheprovider", "--retarget-extension", "toolless")
-    pasted = commands(block(project.run(*arguments), "twice: differs_dc_dr"))
-    assert len(pasted) == 3
-    assert pasted[2].startswith("RETARGET_EXTENSIONS=toolless ")
-    assert pasted[2].endswith(
-        "-m retarget.worker.run_case --kind=double --driver=double-device "
-        f"--artifact={tempfile.gettempdir()}/differs_dc.double --case=wrong suites/differs.mlir"
-    )
-    again = shell(pasted)
-    assert (again.returncode, again.stderr) == (1, "")
-    first = "wrong: failed at compare: 1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    assert again.stdout.splitlines()[0] == first
-    assert shell([*pasted[:2], pasted[2].replace("=wrong", "=fine")]).stdout == "fine: passed\n"
-    monkeypatch.setenv("RETARGET_EXTENSIONS", "toolless")
-    known = commands(block(project.run("-k", "differs"), "twice: differs_dc_dr"))
-    assert known[2] == pasted[2].removeprefix("RETARGET_EXTENSIONS=toolless ")
-
-
-@pytest.mark.slow
-def test_a_call_that_fails_without_a_word_more_is_reported_once(project: Project) -> None:
-    project.doubles(lost="only: raise")
-    lines = block(project.run(*DOUBLES), "twice: lost_dc_dr")
-    assert lines[:3] == ["run: the double device lost its way", "", "to reproduce this by hand:"]
-
-
-@pytest.mark.slow
 def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(project: Project) -> None:
     project.doubles(red="compile: fail")
     arguments = ("-m", "compile", *DOUBLES)
@@ -118,109 +40,6 @@ def test_the_compilers_colours_are_kept_on_a_terminal_and_dropped_elsewhere(proj
     assert "suites/red.mlir:1:1: error: cannot fold the widget" in plain.outlines
     through_xdist = project.run("--color=yes", "-n1", *arguments)
     assert "suites/red.mlir:1:1: \x1b[31merror\x1b[0m: cannot fold the widget" in through_xdist.outlines
-
-
-@pytest.mark.slow
-def test_behind_run_under_a_mismatch_is_reported_as_anywhere(project: Project) -> None:
-    project.cpu(differs=DIFFERS)
-    project.write({"matrix.toml": CPU.replace('driver = "local-task"', 'driver = "local-task"\nrun_under = ["env"]')})
-    result = project.run("-vv")
-    result.assert_outcomes(passed=1, failed=2)
-    here, outside = (block(result, f"linalg: differs_vmvx_{runtime}") for runtime in ("sync", "task"))
-    assert outside[0] == here[0] == "compare: wrong: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
-    assert "  differs_vmvx_task  failed alike" in here
-    assert not any(line.startswith("to compare them by hand") for line in here)
-    by_hand = commands(outside)
-    assert by_hand[1].split()[1:3] == ["-m", "retarget_iree.checks"]
-    assert by_hand[-2].startswith("env ")
-    assert by_hand[-2].endswith(" --device=local-task:// --module=/tmp/differs_vmvx.returned.vmfb --function=wrong")
-    assert by_hand[-1].endswith(
-        "retarget run suites/suite.toml::linalg::differs_vmvx_task --artifact=/tmp/differs_vmvx.returned.vmfb "
-        "--case=wrong --ignore-expectations"
-    )
-    pasted = shell(by_hand)
-    assert pasted.returncode == 1
-    assert "result[0]: hal.buffer_view\n3xf32=2 4 6\nresult[1]: hal.buffer_view\n3xf32=2 4 7\n" in pasted.stdout
-
-
-@pytest.mark.slow
-def test_every_failed_function_is_named_and_what_passed_too(project: Project) -> None:
-    project.doubles(many="a: pass\nb: fail\nc: raise\nd: pass\ne: fail\nf: fail\ng: fail")
-    result = project.run(*DOUBLES)
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "twice: many_dc_dr")
-    summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    assert lines[0] == f"compare: b and 4 more: {summary}"
-    assert [line for line in lines if line.startswith("function ")] == [
-        "function b:",
-        "function c: the double device lost its way",
-        "function e:",
-    ]
-    at = lines.index("failed as well (-vv shows them in full):")
-    assert lines[at : at + 8] == [
-        "failed as well (-vv shows them in full):",
-        f"  f  compare: {summary}",
-        f"  g  compare: {summary}",
-        "",
-        "passed: a, d",
-        "",
-        "5 of 7 cases failed",
-        "",
-    ]
-    assert [line for line in commands(lines) if line.startswith("double-run")] == [
-        f"double-run {commands(lines)[1].split()[-1]} {name}" for name in "bce"
-    ]
-
-
-@pytest.mark.slow
-@alone_and_xdist(1)
-def test_all_failed_cases_are_shown_in_full_if_requested(project: Project, arguments: tuple[str, ...]) -> None:
-    names = [f"case-{number}" for number in range(12)]
-    project.doubles(many="".join(f"{name}: fail\nfine-{name}: pass\n" for name in names))
-    result = project.run(*DOUBLES, "-vv", *arguments)
-    lines = block(result, "twice: many_dc_dr")
-    assert [line for line in lines if line.startswith("function ")] == [f"function {name}:" for name in names]
-    assert sum(line.startswith("  1 of 2 elements differ (2xfloat32; ") for line in lines) == 12
-    assert "passed: " + ", ".join(f"fine-{name}" for name in names) in lines
-    assert "12 of 24 cases failed" in lines
-    assert not any(line.startswith("failed as well") for line in lines)
-    assert [line.split()[-1] for line in commands(lines) if line.startswith("double-run")] == names
-
-
-@pytest.mark.slow
-def test_a_hundred_failed_cases_get_a_line_each_in_junit_too(project: Project) -> None:
-    names = [f"c{number}" for number in range(105)]
-    project.doubles(many="".join(f"{name}: fail\n" for name in names))
-    result = project.run(*DOUBLES, "--junitxml=junit.xml")
-    lines = block(result, "twice: many_dc_dr")
-    at = lines.index("failed as well (-vv shows them in full):")
-    summary = "1 of 2 elements differ, first at [1]: actual 3.0, expected 2.0"
-    printed = [f"  {name:4}  compare: {summary}" for name in names[3:103]]
-    assert lines[at + 1 : at + 105] == [*printed, "  … and 2 more", "", "105 of 105 cases failed", ""]
-    case = junit(project)["many_dc_dr"]
-    assert "\n".join(lines[at : at + 104]) in case.findtext("failure", "")
-    failed = case.findall("properties/property[@name='retarget.case.failed']")
-    assert [one.get("value") for one in failed] == names
-
-
-@pytest.mark.slow
-def test_what_a_device_worker_that_crashed_came_to_is_counted(project: Project) -> None:
-    project.doubles(ends="a: fail\nb: pass\nc: crash\nd: pass")
-    lines = block(project.run(*DOUBLES), "twice: ends_dc_dr")
-    assert lines[0] == "run: device worker crashed: SIGFPE in function 'c'"
-    at = lines.index("passed: b")
-    assert lines[at : at + 3] == ["passed: b", "", "2 of 3 cases failed; the run ended there, 1 not run"]
-
-
-@pytest.mark.slow
-def test_a_compiler_that_dies_is_named_by_its_signal_and_costs_its_target_only(project: Project) -> None:
-    project.cpu(crashes=CRASHES, good=GOOD)
-    result = project.run()
-    result.assert_outcomes(passed=3, failed=1)
-    result.stdout.fnmatch_lines(["*1 failed, 3 passed, 2 blocked in*"])
-    lines = block(result, "linalg: crashes_vmvx")
-    assert lines[0] == "compile: compiler crashed: SIGSEGV"
-    assert shell(commands(lines)).returncode != 0
 
 
 def test_crashes_and_hangs_of_compiler_and_device_cost_their_targets_only(project: Project) -> None:
@@ -305,25 +124,6 @@ def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     assert len(shown) == 2
     assert shown[0].startswith(f"{project.path}/suites/suite.toml:1: compare: wrong: 1 of 3 elements differ")
     assert shown[1].startswith(f"{project.path}/suites/refused.mlir:2: compile: error: 'arith.addi' op")
-
-
-@pytest.mark.slow
-def test_commands_pasted_for_a_folder_with_blanks_work(project: Project) -> None:
-    project.write({"a b/matrix.toml": CPU, "a b/it's/suite.toml": suite(), "a b/it's/wrong.mlir": DIFFERS})
-    lines = block(project.run("-k", "sync", "a b"), "linalg: wrong_vmvx_sync")
-    again = shell(commands(lines))
-    assert again.returncode == 1, again.stderr
-    assert "actual 6.0, expected 7.0" in again.stdout
-
-
-@pytest.mark.slow
-def test_no_traceback_style_is_one_line_per_failure(project: Project) -> None:
-    project.cpu(differs=DIFFERS)
-    result = project.run("--tb=no", "-k", "not task")
-    assert "FAILURES" not in result.stdout.str()
-    result.stdout.fnmatch_lines(
-        ["FAILED suites/suite.toml::linalg::differs_vmvx_sync - compare: wrong: 1 of 3 elements differ*"]
-    )
 
 
 @pytest.mark.slow

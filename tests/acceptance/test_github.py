@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting
+from acceptance_support import DOUBLES, Project, alone_and_xdist
 
 
 def commands(lines: list[str]) -> list[str]:
@@ -45,39 +45,6 @@ def test_each_signature_is_annotated_once_and_long_sections_are_folded(
         "assert 1 == 2"
     )
     assert len(annotations) == 3
-
-
-@pytest.mark.slow
-def test_at_most_ten_are_annotated_and_the_last_counts_the_rest(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.doubles(d="f: pass")
-    project.write({"test_it.py": "".join(f"def test_{n}():\n    assert {n} < 0\n" for n in range(12))})
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    found = [line for line in commands(project.run(*DOUBLES).outlines) if line.startswith("::error")]
-    assert len(found) == 10
-    assert found[-1] == "::error::3 further signatures failed"
-
-
-@pytest.mark.slow
-def test_errors_of_declarations_and_expectations_are_annotated_at_their_lines(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path))
-
-    def annotations() -> list[str]:
-        return [line for line in commands(project.run(*DOUBLES).outlines) if line.startswith("::error")]
-
-    project.doubles(a="f: pass")
-    expecting(project, '[[expectation]]\nmatch = "bb"\nstage = "compile"\nreason = "known"\n')
-    [of_rule] = annotations()
-    assert of_rule.startswith("::error file=suites/expectations.toml,line=2,title=suites/expectations.toml%3A2::")
-    assert "found 'bb', which names no module that this rule serves" in of_rule
-    project.write({"other/suite.toml": "[[module_test_suite]]\nname = 'a b'\nsrcs = ['*.x']\nkinds = 1\n"})
-    found = annotations()
-    assert len(found) >= 2
-    assert {line.partition(",title=")[0] for line in found} >= {"::error file=other/suite.toml,line=4"}
 
 
 @pytest.mark.slow

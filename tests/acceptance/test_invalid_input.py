@@ -120,29 +120,6 @@ def test_a_bad_option_is_a_usage_error_with_the_expected_form(
     assert f"ERROR: {message.format(path=project.path)}" in result.errlines
 
 
-def test_an_extension_that_does_not_import_is_a_collection_error_that_names_it(project: Project) -> None:
-    project.cpu(one=GOOD)
-    project.write({"broken.py": "import nothing_of_this_name\n"})
-    result = project.run("--retarget-extension", "broken")
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert block(result, "ERROR collecting suites/suite.toml") == [
-        "extension 'broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
-    ]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions")
-@pytest.mark.slow
-def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(project: Project) -> None:
-    project.cpu(one=GOOD)
-    project.write({"file": ""})
-    result = project.run("--retarget-cache-dir", "file/cache")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    text = "\n".join(block(result, "linalg: one_vmvx"))
-    assert str(project.path / "file" / "cache") in text
-    assert "--retarget-cache-dir" in text
-    assert "Traceback" not in result.stdout.str()
-
-
 @pytest.mark.slow
 def test_a_module_that_goes_away_after_collection_fails_its_compile_target(project: Project) -> None:
     project.cpu(one=GOOD)

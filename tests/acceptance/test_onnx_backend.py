@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import CPU, Project, suite
-from session_output import block, commands, ids, shell
+from session_output import block, ids
 
 ONE_RUNTIME = CPU.replace('runtimes = ["sync", "task"]', 'runtimes = ["sync"]')
 
@@ -46,19 +46,6 @@ def test_each_node_test_fails_or_passes_by_itself(project: Project) -> None:
     assert "onnx.SequenceInsert" in refused[0]
     later = block(result, "ERROR at setup of nodes: test_of_a_later_onnx_vmvx")
     assert "has no test test_of_a_later_onnx; the manifest nodes/nodes.toml was written by onnx 99.0.0" in later[0]
-
-
-@pytest.mark.slow
-def test_a_wrong_result_is_reported_and_the_commands_show_it_again(project: Project) -> None:
-    onnx_suite(project, 'only = ["op-Det"]\n')
-    result = project.run()
-    result.assert_outcomes(passed=1, failed=1)
-    wrong = block(result, "nodes: test_det_2d_vmvx_sync")
-    assert wrong[0] == "compare: result 0: 1 of 1 element differs, actual nan, expected -2.0"
-    assert wrong[2] == "case test_data_set_0:"
-    again = shell(commands(wrong))
-    assert again.returncode == 1
-    assert again.stdout.splitlines()[0] == "test_data_set_0: failed at " + wrong[0]
 
 
 def test_operators_opsets_and_element_types_are_words_and_only_chooses_by_them(project: Project) -> None:

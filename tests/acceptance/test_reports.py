@@ -5,16 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix, suite
+from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
 from mlir_modules import DIFFERS, GOOD, REFUSED
-from session_output import junit, properties, section
-
-
-def test_the_header_counts_what_was_declared_and_names_the_files(project: Project) -> None:
-    project.cpu(one=GOOD, two=GOOD)
-    line = "retarget: 1 suite, 2 compile targets, 4 run targets, declared in matrix.toml, suites/suite.toml"
-    assert line in project.run("--co").outlines
+from session_output import junit, properties
 
 
 def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> None:
@@ -23,38 +17,6 @@ def test_a_project_without_matrix_files_sees_nothing_of_it(project: Project) -> 
     result.assert_outcomes(passed=1)
     of_pytest = ("platform ", "cachedir:", "rootdir:", "configfile:", "plugins:")  # with paths, such as this checkout's
     assert [line for line in result.outlines if "retarget" in line and not line.startswith(of_pytest)] == []
-
-
-@pytest.mark.slow
-@alone_and_xdist()
-def test_the_table_has_a_row_per_compiler_config_and_a_column_per_runtime_config(
-    project: Project, arguments: tuple[str, ...]
-) -> None:
-    project.cpu(one=GOOD, two=DIFFERS, three=REFUSED)
-    project.write({"fine/suite.toml": suite("fine", srcs="../suites/one.mlir").replace("../suites/", "")})
-    project.write({"fine/one.mlir": GOOD})
-    lines = section(project.run(*arguments), "target matrix")
-    assert lines[:5] == [
-        "fine  3 ok",
-        "linalg  compile       sync                   task",
-        "  vmvx  2 ok, 1 FAIL  1 ok, 1 FAIL, 1 block  1 ok, 1 FAIL, 1 block",
-        "blocked by suites/suite.toml::linalg::three_vmvx (2 targets)",
-        "device: local-sync: CPU, in the calling thread (sync)",
-    ]
-
-
-@pytest.mark.slow
-def test_verbose_shows_every_table_and_quiet_only_what_went_wrong(project: Project) -> None:
-    project.cpu(one=GOOD)
-    assert section(project.run("-v"), "target matrix")[:2] == [
-        "linalg  compile  sync  task",
-        "  vmvx  1 ok     1 ok  1 ok",
-    ]
-    quiet = project.run("-q")
-    assert "target matrix" not in quiet.stdout.str()
-    assert not any(line.startswith("linalg") for line in quiet.outlines)
-    project.write({"suites/one.mlir": DIFFERS})
-    assert "linalg  compile  sync    task" in project.run("-q").outlines
 
 
 @pytest.mark.slow
@@ -113,15 +75,6 @@ def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments:
     skipped = cases["two_vmvx_sync"].find("skipped")
     assert skipped is not None
     assert skipped.attrib["message"] == "blocked by suites/suite.toml::linalg::two_vmvx"
-
-
-@pytest.mark.slow
-def test_durations_and_setup_plan_work(project: Project) -> None:
-    project.cpu(one=GOOD)
-    project.run("--durations=3").stdout.fnmatch_lines(["*s call     suites/suite.toml::linalg::one_vmvx*"])
-    planned = project.run("--setup-plan")
-    assert planned.ret == pytest.ExitCode.OK
-    planned.stdout.fnmatch_lines(["*suites/suite.toml::linalg::one_vmvx_sync"])
 
 
 @pytest.mark.slow

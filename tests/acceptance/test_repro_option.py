@@ -38,23 +38,6 @@ def test_each_signature_has_a_bundle_of_its_smallest_failure(project: Project, a
     )
 
 
-@pytest.mark.slow
-def test_what_does_not_fail_from_its_bundle_is_reported_with_what_differs(project: Project) -> None:
-    project.doubles(bad="f: fail")
-    result = project.run(*DOUBLES, "--retarget-repro", "out", apart=True)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(
-        [
-            "bundles of 1 signature, in out:",
-            "  not reproduced: suites/suite.toml::twice::bad_dc_dr  compare: values differ",
-            "    expected: compare: values differ",
-            "    found: cannot tell: RetargetError: found the compiler 'double', expected a registered one: *",
-        ],
-        consecutive=True,
-    )
-    assert list((project.path / "out").iterdir()) == []
-
-
 def test_a_folder_that_cannot_be_created_is_an_error_before_anything_runs(project: Project) -> None:
     project.doubles(bad="f: fail")
     result = project.run(*DOUBLES, "--retarget-repro", "matrix.toml/out")

@@ -9,7 +9,6 @@ from session_output import block
 SLOW = pytest.mark.slow
 ID = "suites/suite.toml::twice::"
 
-MISSING = DOUBLE.replace('"double"\n', '"double"\nflags = ["--not-installed"]\n')
 
 TWO_RUNTIMES = DOUBLE.replace(
     "[[target_config]]", '[[runtime_config]]\nname = "other"\ndriver = "double-device"\n\n[[target_config]]'
@@ -26,20 +25,6 @@ reason = "it burns the device"
 
 def errors(result: pytest.RunResult) -> list[str]:
     return [line for line in (*result.errlines, *result.outlines) if line.startswith("ERROR: ")]
-
-
-@pytest.mark.slow
-def test_a_required_run_target_whose_compiler_is_not_installed_is_an_error(project: Project) -> None:
-    project.doubles(a="f: pass")
-    project.write({"matrix.toml": MISSING})
-    result = project.run(*DOUBLES, "-n1", "--retarget-require", "double-device")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.assert_outcomes(errors=1, skipped=1)
-    assert block(result, "ERROR at setup of twice: a_dc_dr")[-3:] == [
-        "the double compiler is not installed",
-        "--retarget-require 'double-device' does not let this target be skipped",
-        "hint: pip install double",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -171,17 +156,6 @@ def test_what_fails_to_compile_is_one_failure_and_what_it_blocks_is_blocked(proj
 
 
 @pytest.mark.slow
-def test_artifacts_of_elsewhere_run_although_nothing_is_compiled(project: Project) -> None:
-    project.doubles(a="f: pass")
-    project.run(*DOUBLES, "--retarget-export", "out").assert_outcomes(passed=2)
-    there = ("--retarget-artifacts", "out", "--retarget-require")
-    project.run(*DOUBLES, *there, "twice").assert_outcomes(passed=1, skipped=1)
-    result = project.run(*DOUBLES, *there, "compile")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "nothing that is required has run" in errors(result)[0]
-
-
-@pytest.mark.slow
 def test_a_target_blocked_by_one_that_passed_is_an_error(project: Project) -> None:
     """Two workers compile the same module, and the second is luckier."""
     project.doubles(a="compile: fail\nf: pass")
@@ -204,14 +178,3 @@ def test_keyword_compile_selects_compile_targets_only(project: Project) -> None:
     assert selected("-k", "compile") == [f"{ID}a_dc"]
     assert selected("-k", "driver or platform or backend") == []
     assert selected("-m", "compiler(name='dc') and driver", "-k", "not compile") == [f"{ID}a_dc_dr"]
-
-
-@pytest.mark.slow
-def test_a_required_target_none_of_whose_cases_is_selected_is_an_error(project: Project) -> None:
-    project.doubles(a="f: pass", b="g: pass")
-    result = project.run(*DOUBLES, "--retarget-require", "double-device", "--retarget-case", "g")
-    result.assert_outcomes(passed=3, failed=1)
-    assert block(result, "twice: a_dc_dr")[-2:] == [
-        "no case matches --retarget-case g",
-        "--retarget-require 'double-device' does not let this target be skipped",
-    ]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -117,22 +116,6 @@ def test_each_target_and_attempt_has_a_record(project: Project, arguments: tuple
     assert attempts[0].ended == attempts[1].started
 
 
-@pytest.mark.slow
-def test_compiles_are_recorded_where_and_when_they_ran(project: Project) -> None:
-    project.doubles(a="f: pass", b="f: pass")
-    project.run(*DOUBLES, *RESULTS)
-    session = results_of(project)
-    for record in session.records:
-        assert record.compile is not None
-        assert not record.compile.reused
-        assert (record.compile.worker, record.compile.started > session.start.started) == (1, True)
-    (project.path / "out").rename(project.path / "first")
-    project.run(*DOUBLES, *RESULTS)
-    for record in results_of(project).records:
-        assert record.compile is not None
-        assert (record.compile.reused, record.compile.worker, record.compile.started) == (True, 0, 0.0)
-
-
 @alone_and_xdist()
 def test_a_killed_session_leaves_what_it_had(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass", b="f: hang", c="f: pass")
@@ -150,39 +133,6 @@ def test_a_killed_session_leaves_what_it_had(project: Project, arguments: tuple[
     assert session.start.selected == 6
     assert "b_dc_dr" not in by_name(session)
     assert arguments or [*by_name(session)] == ["a_dc", "a_dc_dr", "b_dc"]
-
-
-@pytest.mark.slow
-@alone_and_xdist(workers=1)
-def test_targets_that_never_ran_are_recorded_as_such(project: Project, arguments: tuple[str, ...]) -> None:
-    project.doubles(a="f: fail", b="f: pass")
-    project.run(*DOUBLES, *RESULTS, "-x", *arguments)
-    session = results_of(project)
-    records = by_name(session)
-    assert session.is_complete
-    assert records["a_dc_dr"].outcome is Outcome.FAILED
-    left = records["b_dc_dr"]
-    assert left.outcome is Outcome.NOT_RUN
-    assert left.reason == "the session ended before it: stopping after 1 failures"
-    assert (left.module, left.compiler, left.runtime, left.driver) == ("b", "dc", "dr", "double-device")
-    assert (left.file, left.module_file, left.line, left.position) == ("suites/suite.toml", "suites/b.mlir", 0, 3)
-    assert "double-backend" in left.tags
-
-
-@pytest.mark.slow
-def test_an_interrupted_session_says_so(project: Project) -> None:
-    project.doubles(a="f: hang", b="f: pass")
-    process = project.start(*DOUBLES, *RESULTS)
-    project.wait_for("suites/a.mlir.pid")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    session = results_of(project)
-    assert session.end is not None
-    assert session.end.status == 2
-    assert session.is_complete
-    assert {
-        name: record.reason for name, record in by_name(session).items() if record.outcome is Outcome.NOT_RUN
-    } == dict.fromkeys(("a_dc_dr", "b_dc", "b_dc_dr"), "the session ended before it: interrupted")
 
 
 @pytest.mark.slow
@@ -216,29 +166,6 @@ def test_a_target_tried_again_by_another_plugin_has_a_record_for_each_try(projec
     project.run(*DOUBLES, *RESULTS)
     attempts = [one for one in results_of(project).records if one.target == "a_dc_dr"]
     assert [(one.attempt, one.outcome) for one in attempts] == [(1, Outcome.FAILED), (2, Outcome.PASSED)]
-
-
-@pytest.mark.slow
-def test_a_failed_teardown_is_another_record_of_the_same_attempt(project: Project) -> None:
-    project.doubles(flaky="f: fail-1")
-    expecting(project, FLAKY)
-    hook = "def pytest_runtest_teardown(item):\n    if item.runtime:\n        raise OSError('the rig is off')\n"
-    project.write({"conftest.py": hook})
-    project.run(*DOUBLES, *RESULTS)
-    session = results_of(project)
-    attempts = [(one.attempt, one.outcome) for one in session.records if one.target == "flaky_dc_dr"]
-    assert attempts == [(1, Outcome.FAILED), (2, Outcome.FLAKY), (2, Outcome.ERROR)]
-    assert by_name(session)["flaky_dc_dr"].message == "the rig is off"
-
-
-@pytest.mark.slow
-def test_two_sessions_at_once_write_into_one_folder(project: Project) -> None:
-    project.doubles(a="f: pass", b="f: pass")
-    processes = [project.start(*DOUBLES, *RESULTS) for _ in range(2)]
-    assert [process.wait(timeout=60) for process in processes] == [0, 0]
-    sessions = read_results([project.path / "out"])
-    assert [session.is_complete for session in sessions] == [True, True]
-    assert [len(session.records) for session in sessions] == [4, 4]
 
 
 def test_nothing_is_written_where_nothing_is_to_run(project: Project) -> None:
@@ -296,27 +223,6 @@ def test_a_disk_that_is_full_loses_no_outcome(project: Project) -> None:
     session = results_of(project)
     assert not session.is_complete
     assert 1 <= len(session.records) < 4
-
-
-@pytest.mark.slow
-def test_text_of_any_sort_is_kept_and_read_back(project: Project) -> None:
-    project.doubles(**{"a<b>&'q": "f: fail"})
-    hook = (
-        "import pytest\n"
-        "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
-        "def pytest_runtest_makereport(item, call):\n"
-        "    report = yield\n"
-        "    if report.when == 'call' and report.failed:\n"
-        "        report.longrepr = '<script>\\x1b[31m\\0\\udcff' + 'x' * (1 << 20)\n"
-        "    return report\n"
-    )
-    project.write({"conftest.py": hook})
-    project.run(*DOUBLES, *RESULTS, "--tb=line")
-    record = by_name(results_of(project))["a<b>&'q_dc_dr"]
-    assert len(record.text) < 66_000
-    assert record.text.startswith("<script>\0\\udcffxxx")
-    assert record.text.endswith("xxx\n… and 983050 more characters")
-    assert Path(record.module_file).stem == "a<b>&'q"
 
 
 @pytest.mark.slow

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from acceptance_support import CPU, Project
-from mlir_modules import SCALE
 from retarget_iree.modules.onnx_import import import_onnx
-from session_output import block, commands, ids, shell
+from session_output import ids
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
 
@@ -87,111 +83,11 @@ def test_a_published_tree_runs_untouched_under_the_names_of_its_folders(tree: Pr
     tree.run().assert_outcomes(passed=2 * len(names))
 
 
-def test_wrong_outputs_and_short_files_fail_their_own_folders_with_commands_that_work(tree: Project) -> None:
-    for name in ("test_size", "test_add_uint8"):
-        shutil.rmtree(tree.path / TREE / name)
-    expected = tree.path / TREE / "test_abs/output_0.bin"
-    values = np.frombuffer(expected.read_bytes(), np.float32).copy()
-    values[7] += 1
-    expected.write_bytes(values.tobytes())
-    broadcast = tree.path / TREE / "test_add_bcast/input_1.bin"
-    broadcast.write_bytes(broadcast.read_bytes()[:-4])
-
-    result = tree.run()
-    result.assert_outcomes(passed=4, failed=2)
-    wrong = block(result, "onnx_ops: onnx/node/generated/test_abs_vmvx_sync")
-    assert wrong[0].startswith("compare: result 0: 1 of 60 elements differ, first at [0, 1, 2]: actual ")
-    short = block(result, "onnx_ops: onnx/node/generated/test_add_bcast_vmvx_sync")
-    assert short[0] == (
-        f"load: {TREE}/test_add_bcast/run_module_io_flags.txt:2:9: "
-        f"data file {TREE}/test_add_bcast/input_1.bin is short: expected 20 bytes for 5xf32, found 16"
-    )
-    by_hand = commands(wrong)
-    assert f"(cd {TREE}/test_abs && " in by_hand[-1]
-    assert "--flagfile=run_module_io_flags.txt" in by_hand[-1]
-    pasted = shell(by_hand)
-    assert pasted.returncode == 1
-    assert "[FAILED] result[0]: element at index 7" in pasted.stdout + pasted.stderr
-
-
-def test_behind_run_under_results_are_judged_as_anywhere(tree: Project) -> None:
-    for name in ("test_size", "test_add_uint8", "test_where_example"):
-        shutil.rmtree(tree.path / TREE / name)
-    tree.write(
-        {"matrix.toml": SYNC_ONLY.replace('driver = "local-sync"', 'driver = "local-sync"\nrun_under = ["env"]')}
-    )
-    expected = tree.path / TREE / "test_abs/output_0.bin"
-    expected.write_bytes(bytes(len(expected.read_bytes())))
-    rule = '[[expectation]]\nmatch = "*_abs"\nstage = "compare"\nsignature = "values differ"\nreason = "zeros"\n'
-    tree.write({"onnx_ops/expectations.toml": rule})
-    tree.run().assert_outcomes(passed=3, xfailed=1)
-    result = tree.run("--retarget-ignore-expectations")
-    result.assert_outcomes(passed=3, failed=1)
-    lines = block(result, "onnx_ops: onnx/node/generated/test_abs_vmvx_sync")
-    assert lines[0].startswith("compare: result 0: ")
-
-
-PARAMETERS = "--parameters=model=weights.irpa\n"
-
-
 PLAIN = """\
 func.func @plain(%a: tensor<3xf32>) -> tensor<3xf32> {
   return %a : tensor<3xf32>
 }
 """
-
-
-def write_parameters(path: Path) -> None:
-    """Write the weights 2, 3 and 4, in a process of its own: pytest's stays without the runtime."""
-    script = (
-        "import sys, numpy, iree.runtime as rt\n"
-        "rt.save_archive_file({'weights': numpy.array([2, 3, 4], 'f')}, sys.argv[1])"
-    )
-    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
-
-
-def test_flagfiles_of_one_module_are_its_cases_and_an_invalid_one_does_not_stop_the_others(project: Project) -> None:
-    project.write(
-        {
-            "matrix.toml": SYNC_ONLY,
-            "suite.toml": SUITE.replace("run_module_io_flags", "*"),
-            "scale/scale.mlir": SCALE,
-            "scale/a.txt": f"{PARAMETERS}--input=3xf32=1 2 3\n--expected_output=3xf32=2 6 12\n",
-            "scale/b.txt": f"{PARAMETERS}--input=3xf32=1 2\n",
-            "scale/c.txt": f"# only runs\n{PARAMETERS}--function=scale\n--input=3xf32=7\n",
-            "scale/d.txt": f"{PARAMETERS}--function=scales\n--input=3xf32=7\n",
-            "scale/e.txt": f"{PARAMETERS}--input=3xf64=7\n--input=f32=1\n",
-        }
-    )
-    write_parameters(project.path / "scale/weights.irpa")
-    result = project.run("-v")
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "onnx_ops: scale_vmvx_sync")
-    assert lines[0] == "load: b and 2 more: scale/b.txt:2:15: found 2 numbers, expected 3 for 3xf32 (or 1 for all)"
-    text = "\n".join(lines)
-    assert "scale/d.txt:2:12: found 'scales', expected a function that the module exports: scale" in text
-    assert "scale/e.txt:2:9: found 3xf64, expected tensor<3xf32> for argument 0 of scale" in text
-    assert "scale/e.txt:3:9: found 2 values by --input, expected 1 for scale(tensor<3xf32>)" in text
-    assert "passed: a, c" in lines
-    assert "3 of 5 cases failed" in lines
-
-
-def test_parameter_files_are_found_by_the_pasted_command_too(project: Project) -> None:
-    project.write(
-        {
-            "matrix.toml": SYNC_ONLY,
-            "suite.toml": SUITE.replace("run_module_io_flags", "*"),
-            "scale.mlir": SCALE,
-            "flags.txt": "--module=scale.vmfb\n" + PARAMETERS + "--input=3xf32=1\n--expected_output=3xf32=2 3 5\n",
-        }
-    )
-    write_parameters(project.path / "weights.irpa")
-    result = project.run()
-    result.assert_outcomes(passed=1, failed=1)
-    lines = block(result, "onnx_ops: scale_vmvx_sync")
-    assert lines[0] == "compare: result 0: 1 of 3 elements differ, first at [2]: actual 4.0, expected 5.0"
-    pasted = shell(commands(lines))
-    assert "[FAILED] result[0]: element at index 2 (4) does not match the expected (5)" in pasted.stdout
 
 
 def test_a_flagfile_that_is_named_is_ours_and_another_text_is_left_to_doctest(project: Project) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from acceptance_support import DOUBLES, ELSEWHERE, Project, alone_and_xdist, suite
+from acceptance_support import DOUBLES, ELSEWHERE, Project, suite
 from mlir_modules import GOOD
 from session_output import ids
 
@@ -141,19 +141,6 @@ def test_a_tag_of_suites_that_are_not_collected_is_no_unknown_word(two: Project)
     assert names(result) == ["one_vmvx", "two_vmvx"]
 
 
-@pytest.mark.slow
-@alone_and_xdist()
-def test_a_word_that_no_target_has_is_reported_where_nothing_is_left(two: Project, arguments: tuple[str, ...]) -> None:
-    result = two.run("-q", "-m", "local-snyc and run", *arguments)
-    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    expected = "note: -m 'local-snyc and run': no target has the tag 'local-snyc'; did you mean 'local-sync'?"
-    assert result.outlines.count(expected) == 1
-    two.run("-m", "not nightly and compile").stdout.no_fnmatch_line("note:*")
-    result = two.run("-q", "-m", "compile or local-snyc", *arguments)
-    assert result.ret == 0
-    assert result.outlines.count(expected.replace("local-snyc and run", "compile or local-snyc")) == 1
-
-
 def test_keywords_match_target_names_and_tags(two: Project) -> None:
     assert names(two.run("--co", "-q", "-k", "two and task")) == ["two_vmvx_task"]
     assert names(two.run("--co", "-q", "-k", "local-sync")) == ["one_vmvx_sync", "two_vmvx_sync"]
@@ -174,28 +161,10 @@ def test_what_cannot_run_here_is_collected_and_skipped_with_the_reason(project: 
     result.stdout.no_fnmatch_line("compiled 1*")
 
 
-def test_a_required_target_that_cannot_run_here_is_an_error(project: Project) -> None:
-    project.write({"matrix.toml": ELSEWHERE, "suites/suite.toml": suite(), "suites/one.mlir": GOOD})
-    result = project.run("-m", "run", "--retarget-require", "local-sync and linalg")
-    result.assert_outcomes(errors=1, deselected=1)
-    result.stdout.fnmatch_lines(
-        [
-            "runtime config 'phone' needs ios; this host is linux on *",
-            "--retarget-require 'local-sync and linalg' does not let this target be skipped",
-        ]
-    )
-
-
 def test_collecting_starts_no_worker(two: Project) -> None:
     lines = ["import subprocess", "", "def refuse(*args, **kwargs):", "    raise SystemExit('a process was started')"]
     two.write({"conftest.py": "\n".join([*lines, "", "subprocess.Popen.__init__ = refuse", ""])})
     assert two.run("--co", "-q", apart=True).ret == pytest.ExitCode.OK
-
-
-@pytest.mark.slow
-def test_ordinary_tests_and_targets_live_in_one_session(two: Project) -> None:
-    two.write({"suites/test_py.py": "def test_it():\n    pass\n"})
-    two.run("suites/one.mlir", "suites/test_py.py").assert_outcomes(passed=4)
 
 
 @pytest.mark.slow

@@ -36,38 +36,6 @@ def test_a_second_machine_compiles_nothing(project: Project, share: Path, argume
 
 
 @pytest.mark.slow
-def test_a_session_without_a_cache_uses_no_store(project: Project, share: Path) -> None:
-    project.doubles(one="f: pass")
-    for _ in range(2):
-        project.run(*DOUBLES, "--retarget-no-cache").stdout.fnmatch_lines(["compiled 1, reused 0; *"])
-
-    assert entries(share) == 0
-
-
-@pytest.mark.slow
-def test_a_crash_is_not_shared(project: Project, share: Path) -> None:
-    project.doubles(one="compile: crash")
-    project.run(*DOUBLES)
-
-    assert entries(share) == 0
-
-
-@pytest.mark.slow
-def test_pull_requests_read_what_the_trusted_branch_has_made(
-    project: Project, share: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.doubles(one="f: pass")
-    project.run(*DOUBLES, "--retarget-cache-dir", "trusted")
-    monkeypatch.setenv("RETARGET_REMOTE_STORE_MODE", "read")
-    project.doubles(two="f: pass")
-
-    result = project.run(*DOUBLES, "--retarget-cache-dir", "pull-request")
-
-    result.stdout.fnmatch_lines(["compiled 1, reused 1; *", "1 of 2 outcomes from the shared store (* B)"])
-    assert entries(share) == 1
-
-
-@pytest.mark.slow
 def test_a_store_that_is_not_there_is_noted_once_and_costs_no_result(project: Project, share: Path) -> None:
     share.rmdir()
     project.doubles(one="f: pass", two="f: pass", three="f: pass", four="f: pass")

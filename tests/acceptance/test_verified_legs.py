@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -50,23 +49,6 @@ def built(project: Project) -> Project:
     project.doubles(**dict.fromkeys(MODULES, "f: pass"))
     run(project, "build-0")
     return project
-
-
-@pytest.mark.slow
-def test_a_leg_killed_at_any_point_and_one_that_ran_twice_are_found(built: Project) -> None:
-    file = run(built, "run-0")
-    assert lost(built) == ()
-    whole = file.read_bytes()
-    lines = [at for at, byte in enumerate(whole) if byte == ord("\n")]
-    bytes_of = random.Random(11).sample(range(len(whole)), 100)  # noqa: S311
-    for cut in (0, *lines, *(at + 1 for at in lines[:-1]), *bytes_of):
-        file.write_bytes(whole[:cut])
-        [problem] = lost(built)
-        assert ("found no whole line" if cut <= lines[0] else "the session was killed") in problem
-    file.write_bytes(whole)
-    run(built, "run-0")
-    assert [problem.partition(":")[0] for problem in lost(built)] == ["leg 'run-0'"]
-    assert "found 2 sessions, expected one" in lost(built)[0]
 
 
 @pytest.mark.slow

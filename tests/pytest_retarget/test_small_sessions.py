@@ -77,44 +77,11 @@ def test_a_session_says_what_was_declared_and_in_which_files(session: Session) -
     assert f"retarget: {counts}, declared in matrix.toml, suites/suite.toml" in printed
 
 
-def test_a_file_in_place_of_the_folder_of_results_is_a_usage_error(session: Session, tmp_path: Path) -> None:
-    status, printed = session("--retarget-results", "pytest.ini", "suites")
-    assert status == pytest.ExitCode.USAGE_ERROR
-    assert f"ERROR: --retarget-results: {tmp_path / 'pytest.ini'} is a file, expected a folder" in printed
-
-
 def test_a_session_says_which_extension_could_not_be_imported(session: Session, tmp_path: Path) -> None:
     status, printed = session("--retarget-extension", "not_there", "suites")
     assert status == pytest.ExitCode.INTERRUPTED
     why = "ModuleNotFoundError: No module named 'not_there'; it is neither on sys.path nor in"
     assert f"extension 'not_there' cannot be imported: {why} {tmp_path}" in printed
-
-
-@pytest.mark.parametrize(
-    ("required", "status", "errors"),
-    [
-        ("vmvx and run", pytest.ExitCode.OK, []),
-        (
-            "run and compile",
-            pytest.ExitCode.USAGE_ERROR,
-            ["selects none of the 2 targets here, so nothing is required by it"],
-        ),
-    ],
-)
-def test_only_a_requirement_that_selects_nothing_is_refused(
-    session: Session, required: str, status: int, errors: list[str]
-) -> None:
-    found, printed = session("--collect-only", "--retarget-require", required, "suites")
-    assert found == status
-    start = f"ERROR: --retarget-require {required!r} "
-    assert [line.removeprefix(start) for line in printed if line.startswith("ERROR")] == errors
-
-
-def test_a_session_that_ends_early_says_under_a_title_that_no_expectations_were_written(session: Session) -> None:
-    _, printed = session("-x", "--retarget-update-expectations", "suites", "test_that_fails.py")
-    title = next(at for at, line in enumerate(printed) if line.strip("=") == " expectations ")
-    why = "the run ended early: stopping after 1 failures"
-    assert printed[title + 1] == f"expectations: nothing was written, because {why}"
 
 
 def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> None:
@@ -124,14 +91,6 @@ def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> Non
     assert status == pytest.ExitCode.USAGE_ERROR
     expected = "expected the leg to run, one of l0, l1, l2, l3, l4 and 2 more"
     assert f"ERROR: --retarget-plan was given without --retarget-leg; {expected}" in printed
-
-
-@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
-def test_compiles_at_a_time_are_a_whole_number_from_1(session: Session, jobs: str) -> None:
-    status, printed = session("--retarget-jobs", jobs, "suites")
-    assert status == pytest.ExitCode.USAGE_ERROR
-    form = "a whole number of compiles at a time, 1 or more"
-    assert f"ERROR: --retarget-jobs: found '{jobs}', expected {form}" in printed
 
 
 @pytest.mark.parametrize(("verbose", "named"), [((), 1), (("-v",), 1), (("-vv",), 9)])

@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.model import CheckState, DeviceInfo, DriverCheckOutcome, DriverReport, Rung
-from retarget.results import read_results
 from retarget_bringup import driver
 from retarget_bringup.driver import is_good, outcome_lines, report_lines
 
@@ -41,27 +40,6 @@ ABSENT = DriverReport(
     hint="buy one",
     unavailable=True,
 )
-
-
-def test_a_check_that_passes_is_a_line() -> None:
-    assert list(outcome_lines(PASSED)) == ["my npu  fill.ranges       passed           0.25 s"]
-
-
-@pytest.mark.slow
-def test_outcomes_are_kept_as_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["bringup", "driver", "local-sync", "--check", "fill.r*", "--results", str(tmp_path / "drivers")]
-    assert main(command) == 0
-    (session,) = read_results([tmp_path / "drivers"])
-    assert session.is_complete
-    assert [(one.nodeid, one.rung) for one in session.records] == [("driver:local-sync::fill.ranges", "transfers")]
-
-
-def test_a_check_that_does_not_apply_says_why() -> None:
-    outcome = replace(PASSED, state=CheckState.NOT_APPLICABLE, detail="the device announces that it maps no memory")
-
-    assert list(outcome_lines(outcome)) == [
-        "my npu  fill.ranges       not applicable   0.25 s  the device announces that it maps no memory"
-    ]
 
 
 def test_a_check_that_fails_says_what_was_done_and_how_to_do_just_that() -> None:

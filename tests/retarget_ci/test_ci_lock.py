@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import tempfile
 from pathlib import Path
 
@@ -51,11 +50,6 @@ def test_the_file_has_a_sorted_line_for_each_runner_and_cell() -> None:
 def test_the_order_of_declarations_changes_nothing() -> None:
     shuffled = {cell: [(one, tags[::-1]) for one, tags in targets[::-1]] for cell, targets in reversed(cells().items())}
     assert lock_text(dict(reversed(RUNNERS.items())), shuffled) == lock_text(RUNNERS, cells())
-
-
-def test_a_file_that_agrees_has_no_problem_and_one_that_is_not_there_is_to_be_written() -> None:
-    text = lock_text(RUNNERS, cells())
-    assert (problems(text, text), problems(None, text)) == ([], [f"ci.lock: found no such file; {WRITE}"])
 
 
 def test_a_count_of_too_many_digits_is_no_cell() -> None:
@@ -144,10 +138,3 @@ def test_no_character_of_the_file_can_change_unnoticed(some: Cells, data: st.Dat
     changed = text[:at] + data.draw(st.characters(exclude_characters=text[at], codec="utf-8")) + text[at + 1 :]
     assert problems(changed, text)
     assert problems(text[:at], text)
-
-
-def test_cells_sort_as_their_lines_do() -> None:
-    some = [Cell(event=a, runner=b, suite="s", compiler="c") for a, b in itertools.product(("pr", NONE), repeat=2)]
-    assert lock_text({}, {cell: [("x", ())] for cell in some}).splitlines()[1:] == [
-        f"{cell} 1 {lock_text({}, {cell: [('x', ())]}).split()[-1]}" for cell in sorted(some)
-    ]

@@ -162,12 +162,6 @@ def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
     )
 
 
-def test_a_target_that_was_not_run_has_no_result() -> None:
-    text = markdown(by_id(record("a", outcome=Outcome.NOT_RUN)), plan_of("s/suite.toml::a"))
-    assert "0 of 1 planned target with a result.\n" in text
-    assert "**1 target planned, but without a result:** `s/suite.toml::a`\n" in text
-
-
 def test_of_a_run_without_any_results_all_that_is_planned_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -178,13 +178,6 @@ def test_a_worker_that_dies_in_a_run_costs_one_more_try_elsewhere(
     assert len(begun(tmp_path / "log", "call a")) == 2
 
 
-def kill_who_compiles(log: Path, word: str, times: int) -> None:
-    """Kill the Dask worker process in which a compile begins, as often as that."""
-    for number in range(times):
-        assert wait_until(lambda number=number: len(begun(log, word)) > number)
-        os.killpg(parent(int(begun(log, word)[number].split()[-1])), signal.SIGKILL)
-
-
 def kill_who_runs(executor: ClusterExecutor, log: Path) -> None:
     """Kill the Dask worker process that the scheduler knows to run something, once it does."""
     assert wait_until(lambda: bool(begun(log, "call a")))
@@ -195,21 +188,6 @@ def kill_who_runs(executor: ClusterExecutor, log: Path) -> None:
 
 def begun(log: Path, word: str) -> list[str]:
     return [line for line in lines_of(log) if line.startswith(word)]
-
-
-@pytest.mark.slow
-def test_a_module_that_kills_two_workers_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    poison = compile_target(tmp_path, "poison", "@sleep 5\npass a")
-    fine = compile_target(tmp_path, "fine", "pass a")
-    with cluster(tmp_path, monkeypatch, "local:3") as (engine, _):
-        killer = threading.Thread(target=kill_who_compiles, args=(tmp_path / "log", "compile poison", 2))
-        killer.start()
-        failure = engine.compile(poison).failure
-        killer.join()
-        assert failure is not None
-        assert failure.summary.startswith("compiler crashed: lost with its worker, 2 times (local-")
-        assert engine.compile(fine).artifact is not None
-    assert len(begun(tmp_path / "log", "compile poison")) == 2
 
 
 @pytest.mark.slow
@@ -231,18 +209,3 @@ def test_without_its_scheduler_a_session_ends_its_waits(
             asked.result(timeout=20)
         processes = pids(executor)
     assert all(wait_until(lambda pid=pid: has_ended(pid)) for pid in processes)
-
-
-@pytest.mark.slow
-def test_a_session_that_loses_its_connection_gets_the_result_of_the_attempt_that_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = compile_target(tmp_path, "held", "@sleep 6\npass a")
-    with cluster(tmp_path, monkeypatch, "local:1") as (engine, executor):
-        engine.submit([held])
-        assert wait_until(lambda: bool(begun(tmp_path / "log", "compile held")))
-        link = executor._link
-        link._loop.call_soon_threadsafe(link._client.scheduler_comm.comm.abort)
-        assert engine.compile(held).artifact is not None
-        assert engine.notes == ()
-    assert len(begun(tmp_path / "log", "compile held")) == 1

@@ -7,7 +7,6 @@ import sys
 import sysconfig
 import venv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from retarget.cli import main
 from retarget_iree.toolchain import find_tool
 from retarget_repro.bundle.archive import unpack
 from retarget_repro.bundle.format import Observed, read_bundle
-from retarget_repro.command import NOT_REPRODUCED
 
 LOAD = """\
 util.initializer {
@@ -187,111 +185,6 @@ def test_failures_of_each_stage_are_reproduced_elsewhere_with_nothing_but_the_wh
     assert f"bad: {where}{f': {signature}' if signature else ''}" in lines
 
 
-@pytest.mark.slow
-def test_the_exit_status_is_that_of_git_bisect_run(suites: Path, tmp_path: Path) -> None:
-    folder = written(suites, "cases/scale", "--runs", "1")
-    cases = folder / "cases" / "cases.json"
-    expected = "expected: compare: values differ"
-
-    assert reproduced(folder, "--run-only") == (1, ["bad: compare: values differ", "     " + lines_of_twice()])
-    status, lines = reproduced(folder, "--compile-only")
-    assert (status, lines[1:]) == (
-        125,
-        ["cannot tell: it compiles; the failure comes later, which needs a run: compare: values differ"],
-    )
-    status, lines = reproduced(folder, "--run-only", "--device", "local-task")
-    assert status == 1
-    status, lines = reproduced(folder, "--run-only", "--device", "cuda://no-such-device")
-    assert status == 125
-    assert lines[0].startswith("cannot tell: the driver cuda has no device here: ")
-    assert reproduced(folder, "--toolchain", str(tmp_path / "none"))[1] == [
-        f"cannot tell: --toolchain: found no folder {tmp_path / 'none'}"
-    ]
-    (tmp_path / "empty").mkdir()
-    status, lines = reproduced(folder, "--toolchain", str(tmp_path / "empty"))
-    assert (status, lines) == (
-        125,
-        [f"cannot tell: found no iree-compile in {tmp_path / 'empty'}; pip install iree-base-compiler"],
-    )
-
-    text = cases.read_text()
-    np.save(folder / "cases" / "0-expected0.npy", np.array([2, 4, 6], np.float32))
-    assert reproduced(folder, "--run-only") == (0, [f"good: it does not fail; {expected}"])
-    cases.write_text(text.replace('"scale"', '"skale"'))
-    status, lines = reproduced(folder, "--run-only")
-    assert status == 125
-    assert lines[0].startswith("cannot tell: another failure: run: the module exports no function 'skale'")
-    assert lines[-1] == expected
-    (folder / "scale.mlir").write_text("module {")
-    status, lines = reproduced(folder)
-    assert status == 125
-    assert lines[1].startswith("cannot tell: another failure: compile: ")
-
-
-def lines_of_twice() -> str:
-    return "result 0: 1 of 3 elements differ, first at [2]: actual 6.0, expected 7.0"
-
-
-@pytest.mark.slow
-def test_a_toolchain_in_a_folder_is_used_in_place_of_the_environments(
-    suites: Path, tmp_path: Path, wheels_only: Path
-) -> None:
-    folder = written(suites, "run", "--runs", "1")
-    target = tmp_path / "toolchain"
-    target.mkdir()
-    (target / "iree").symlink_to(Path(sysconfig.get_path("purelib")) / "iree")
-    own = next(wheels_only.parents[1].glob("lib/python*/site-packages")) / "iree/compiler/_mlir_libs/iree-compile"
-
-    status, lines = reproduced(folder, "--toolchain", str(target), python=wheels_only)
-    assert (status, lines[0]) == (1, f"compiling with {target}/iree/compiler/_mlir_libs/iree-compile")
-    assert reproduced(folder, python=wheels_only)[1][0] == f"compiling with {own}"
-
-
-@pytest.mark.slow
-def test_what_passes_and_what_does_not_fail_again_is_not_written(
-    suites: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    output = suites.parent / "x.tar.zst"
-    assert main(["repro", "good_vmvx_local-sync", str(suites), "-o", str(output)]) == 1
-    said = capsys.readouterr().err
-    assert "suite.toml::checks::good_vmvx_local-sync passes in 3 runs: there is no failure to pack" in said
-
-    assert main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output), "--case", "difers"]) == 1
-    said = capsys.readouterr().err
-    assert "cannot be tried here: found no case of fine, wrong that --case selects and no rule skips" in said
-
-    compile_ = (suites / "differs.mlir").read_text()
-    monkeypatch.setattr("retarget_repro.bundle.write._compile_step", _mended(compile_.replace("7.0", "6.0")))
-    assert main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output)]) == NOT_REPRODUCED
-    said = capsys.readouterr().err
-    assert (
-        "suite.toml::checks::differs_vmvx_local-sync does not fail in the same way from the bundle, in 2 runs" in said
-    )
-    assert "found: good: it does not fail; expected: compare: values differ" in said
-    assert not output.exists()
-
-    assert (
-        main(["repro", "differs_vmvx_local-sync", str(suites), "-o", str(output), "--keep", "--runs", "1"])
-        == NOT_REPRODUCED
-    )
-    assert "not reproduced in 1 runs: good: it does not fail" in capsys.readouterr().out
-    assert output.exists()
-
-
-def _mended(source: str) -> Any:
-    """A bundle whose module is another than the one that failed."""
-    from retarget_repro.bundle import write
-
-    step = write._compile_step
-
-    def changed(folder: Path, *arguments: Any, **more: Any) -> Any:
-        made = step(folder, *arguments, **more)
-        (folder / made.source).write_text(source)
-        return made
-
-    return changed
-
-
 @pytest.mark.sampled(3, slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -341,12 +234,8 @@ def test_a_script_of_run_under_is_packed_and_variables_are_named_or_left_out(
     (suites / "suite.toml").write_text(declared)
     archive, folder = suites.parent / "x.tar.zst", suites.parent / "elsewhere"
 
-    words = ["repro", "differs_vmvx_behind", str(suites), "-o", str(archive), "--runs", "1", "--without-env"]
-    assert main([*words, "AKEY"]) == 2
-    said = capsys.readouterr().err
-    assert "--without-env: found 'AKEY', which is not in env of the configs of " in said
-    assert said.endswith("; expected one of: A_KEY, OTHER\n")
-    assert main([*words, "A_KEY"]) == 0
+    words = ["repro", "differs_vmvx_behind", str(suites), "-o", str(archive), "--runs", "1", "--without-env", "A_KEY"]
+    assert main(words) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "bundle.json holds the values of env: OTHER; --without-env NAME leaves one out",
         "reproduced once from the bundle and what its copy of under.sh runs: compare: values differ",

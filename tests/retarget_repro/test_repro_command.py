@@ -160,11 +160,6 @@ def test_a_failure_is_reduced_before_it_is_packed(
     assert printed.out.splitlines()[1:-1] == [*first, "module: 9 bytes, not reduced", "1 try in 1 s"]
 
 
-def test_a_reduction_ends_after_five_minutes(bench: Bench) -> None:
-    assert run("m", "--reduce") == 0
-    assert bench.reduced["seconds"] == 300
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

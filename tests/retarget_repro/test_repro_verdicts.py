@@ -104,14 +104,6 @@ def test_a_toolchain_that_is_no_folder_is_named(here: Path, monkeypatch: pytest.
     assert repro._verdict(bundle(), options("--toolchain", str(here))) == GOOD
 
 
-def test_the_first_message_of_a_way_is_kept() -> None:
-    again = Failure(stage=Stage.COMPILE, summary="n.mlir:9:9: error: no such op")
-    assert repro._ways([NO_OP, again, DIFFERS]) == {
-        ("compile", "compile", "no such op"): NO_OP.summary,
-        ("compare", "compare", "values differ"): DIFFERS.summary,
-    }
-
-
 @pytest.mark.parametrize("error", [CannotTell("no device"), ValueError("odd"), KeyboardInterrupt()])
 def test_no_error_ends_with_the_status_of_the_failure(
     error: BaseException, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -247,18 +247,6 @@ def test_what_means_no_target_or_several_is_an_error(words: list[str], said: str
     assert str(error.value) == said
 
 
-def test_a_target_may_be_left_out_where_it_is_optional() -> None:
-    parser = argparse.ArgumentParser(exit_on_error=False)
-    add_target_arguments(parser, optional=True)
-    found = parser.parse_args([])
-    assert (found.target, found.case) == ("", [])
-    assert parser.parse_args(["t", "--case", "a", "--case", "b"]).case == ["a", "b"]
-    strict = argparse.ArgumentParser()
-    add_target_arguments(strict)
-    with pytest.raises(SystemExit):
-        strict.parse_args([])
-
-
 def test_what_runs_on_another_host_is_not_packed() -> None:
     of = chosen()
     away = replace(of.target, runtime=replace(of.target.runtime, host=SimpleNamespace(name="pi")))  # type: ignore[union-attr]

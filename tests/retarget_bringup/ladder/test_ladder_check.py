@@ -46,10 +46,6 @@ def rungs(ladder: Ladder, *sessions: SessionResults, **more: Any) -> dict[str, s
     return {line.target.rpartition("::")[2].partition("_")[0]: line.rung.word for line in lines}
 
 
-def test_a_ladder_that_says_what_results_say_holds() -> None:
-    assert checked(ladder(m="matches"), session(passes())) == Checked()
-
-
 def test_where_there_is_no_ladder_yet_no_lines_are_spoken_of() -> None:
     of_two = {"targets": [target("m"), target("n")]}
     none = "bringup/x.ladder: found no line of a target, expected the rungs that were reached"
@@ -78,10 +74,6 @@ def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> Non
         f"  run just that: pytest {id_of('o')}\n"
         f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('o')} --reason TEXT",
     )
-
-
-def test_a_hand_raised_rung_is_found_as_a_lower_one() -> None:
-    assert "completes → loads" in checked(ladder(m="completes"), session(fails())).failures[0]
 
 
 def test_a_higher_rung_is_settled_by_raise_which_lowers_nothing() -> None:
@@ -173,18 +165,6 @@ def test_a_target_without_a_line_is_taken_in_by_raise_and_only_told_of_on_anothe
     assert there.holds
     assert there.notes[0].startswith("new on this device: 1 target; `retarget bringup x --raise` takes them in\n")
     assert rungs(before, results, targets=both) == {"m": "matches", "o": "loads"}
-
-
-def test_results_that_are_not_of_today_are_refused_with_the_reason() -> None:
-    of_before, now = passes(compile=CompileRecord(key="flags of before")), ladder(m="matches")
-    found_here = check(SETTINGS, now, states([target()], [session(of_before)], now, stable=3, key=lambda _: "k"))
-    why = (
-        "its result is of another compile than today's, such as with other flags, by another build or for another CPU: "
-        "run it again"
-    )
-    assert found_here.failures == (f"{NOTHING}: {why}", f"not of today: 1 target, such as {M}: {why}")
-    again = states([target()], [session(of_before, at=1), session(passes(), at=2)], now, stable=3, key=lambda _: "k")
-    assert check(SETTINGS, now, again).holds
 
 
 def test_lowering_names_the_target_and_the_reason_and_lasts_until_it_rises_again() -> None:

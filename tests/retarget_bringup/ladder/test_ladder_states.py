@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from laddered import DIGEST, HOME, compiles, fails, ladder, passes, record, rule, session, target
+from laddered import compiles, fails, ladder, passes, record, rule, session, target
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
-from retarget.model import CompilerConfig, Rung, RunTarget
+from retarget.model import CompilerConfig, Rung
 from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import Declared, DeclaredTarget, RuleSet, TargetRules
+from retarget.session import RuleSet, TargetRules
 from retarget.support import dependency_state
-from retarget_bringup.ladder import states as ladder_states
-from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, _digest, ladder_targets, rung_of, states
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, rung_of, states
 
 
 def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: Any) -> TargetState:
@@ -59,16 +57,6 @@ def test_a_target_without_artifact_is_as_low_as_its_compile_target() -> None:
     assert state(session(compiles(), blocked)).rung is None
 
 
-def test_over_several_sessions_of_a_build_the_lowest_rung_counts() -> None:
-    found = state(session(passes(), at=1), session(fails("m", "run"), at=2), session(passes(), at=3), m="matches")
-    assert (found.rung, found.record) == (Rung.LOADS, fails("m", "run"))
-
-
-def test_a_failed_attempt_of_a_flaky_target_counts() -> None:
-    found = state(session(fails(stage="compare"), passes(attempt=2, outcome=Outcome.FLAKY)), m="matches")
-    assert found.rung is Rung.COMPLETES
-
-
 @pytest.mark.parametrize(("runs", "rung"), [(2, Rung.MATCHES), (3, Rung.STABLE), (4, Rung.STABLE)])
 def test_what_matches_in_as_many_runs_as_the_settings_ask_is_stable(runs: int, rung: Rung) -> None:
     assert state(*(session(passes(), at=at) for at in range(runs)), m="matches").rung is rung
@@ -94,15 +82,6 @@ def test_what_fails_on_one_device_is_not_undone_on_another_with_another_driver()
     both = [session(fails(devices=one), at=1), session(passes(devices=other), at=2)]
     assert state(*both, m="matches").rung is Rung.LOADS
     assert state(*both, session(passes(devices=newer), at=3), m="matches").rung is Rung.MATCHES
-
-
-def test_a_result_of_another_version_of_the_module_says_nothing() -> None:
-    found = state(session(passes(trial_digest="f" * 64)), m="matches")
-    assert state(session(passes(trial_digest="")), of=target(digest="")).standing is Standing.NOT_TRIED
-    assert (found.standing, found.reason) == (
-        Standing.NOT_TRIED,
-        "its result is of another version of the module or its cases, or of an older retarget: run it again",
-    )
 
 
 def test_a_target_whose_files_are_not_here_is_not_judged_and_its_results_are_not_blamed() -> None:
@@ -214,15 +193,6 @@ def test_what_was_not_tried_has_a_reason(said: TargetRecord, reason: str) -> Non
     assert only_compiled.reason == "its result is not run, without a reason: run it again"
 
 
-def test_what_the_ladder_does_not_know_is_unseen() -> None:
-    tried = session(passes())
-    assert state(tried).standing is Standing.UNSEEN
-    changed = state(tried, m=("matches", "f" * 12))
-    assert (changed.standing, changed.is_changed) == (Standing.REACHED, True)
-    assert state(tried, m="matches").standing is Standing.REACHED
-    assert state(session(), m="matches").reason == "it has no result"
-
-
 def test_what_cannot_be_is_permanent_with_the_reason() -> None:
     lacks = record(outcome=Outcome.SKIPPED, reason="r: needs f16, and the device lacks it", unsuitable=True)
     found = state(session(lacks))
@@ -232,37 +202,3 @@ def test_what_cannot_be_is_permanent_with_the_reason() -> None:
     assert (found.standing, found.reason) == (Standing.PERMANENT, "hangs (https://x/1)")
     expired = target(rules=TargetRules(whole=rule(outcome="skip", until=date(2020, 1, 1))))
     assert state(session(passes()), of=expired).rung is Rung.MATCHES
-
-
-def test_a_compile_target_is_at_its_top_where_it_compiles() -> None:
-    compiled = target(runs=False)
-    found = states([compiled], [session(compiles())], ladder(), stable=3)
-    assert (found[0].rung, found[0].failure) == (Rung.COMPILES, None)
-
-
-@pytest.mark.parametrize("checker", [None, "checker"])
-def test_run_targets_and_compile_targets_that_none_runs_are_on_a_ladder(
-    monkeypatch: pytest.MonkeyPatch, checker: object
-) -> None:
-    monkeypatch.setattr(ladder_states, "_digest", lambda *_: DIGEST)
-    registry: Any = SimpleNamespace(artifact_checker=lambda _: checker)
-    compiled, alone = (compile_target(name, suite="s") for name in "mn")
-    suite = replace(target().declared.suite, expectations=(rule("compile", match=("*",)), rule("run", match=("n",))))
-    made = [DeclaredTarget(suite_id=HOME, suite=suite, target=one) for one in (compiled, run_target(compiled), alone)]
-    found = ladder_targets(Declared(registry=registry, targets=made), registry)
-    assert [(one.id, one.checks_artifact) for one in found] == [
-        (made[1].id, bool(checker)),
-        (made[2].id, bool(checker)),
-    ]
-    assert [one.compile_rules.whole is not None for one in found] == [True, False]
-
-
-@pytest.mark.parametrize("runs", [True, False])
-def test_the_digest_is_of_the_module_that_is_generated(runs: bool) -> None:
-    declared = target(runs=runs).declared
-    assert declared is not None
-    made = replace(declared.compiled, name="generated")
-    expected = replace(declared.target, compile=made) if isinstance(declared.target, RunTarget) else made
-    engine: Any = SimpleNamespace(generated={declared.compiled: made}.get)
-    digests: Any = SimpleNamespace(trial={expected: "0123456789abcdef"}.get)
-    assert _digest(declared, digests, engine) == "0123456789ab"

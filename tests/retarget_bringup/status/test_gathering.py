@@ -17,7 +17,7 @@ from retarget.session import Declared, DeclaredTarget
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import Settings
 from retarget_bringup.status import gather
-from retarget_bringup.status.gather import _config, _key, _runtimes, _selected, _sizes, new_folder, run_pytest
+from retarget_bringup.status.gather import _key, _runtimes, _selected, _sizes, new_folder, run_pytest
 
 SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
 
@@ -41,12 +41,6 @@ def settings(**known: Any) -> Settings:
 COMPILED = compile_target("m", "cpu")
 RUN = run_target(COMPILED, "sync", tags=("run", "fast"))
 ON_GPU = run_target(compile_target("m", "gpu"), "vk", "vulkan", tags=("run",))
-
-
-def test_what_the_expression_selects_is_run() -> None:
-    found = _selected(settings(reference="cpu/sync", drivers=("vulkan",)), declared(COMPILED, RUN, ON_GPU))
-    assert [one.target for one in found.targets] == [RUN, ON_GPU]
-    assert [_config(target) for target in (COMPILED, RUN)] == ["cpu", "cpu/sync"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.model import Rung
 from retarget_bringup.ladder.files import Line, ladder_text
-from retarget_bringup.status.text import log, moves, moves_since_commit
+from retarget_bringup.status.text import log, moves_since_commit
 
 
 def line(target: str, rung: Rung, digest: str = "0123456789ab") -> Line:
@@ -30,18 +30,6 @@ def commit(ladder: Path, subject: str, *lines: Line) -> None:
     by = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     subprocess.run(["git", "add", "."], check=True)
     subprocess.run(["git", *by, "commit", "--quiet", "--message", subject], check=True)
-
-
-def test_a_target_moves_up_or_down_whatever_its_digest_is() -> None:
-    before = [line("a", Rung.LOADS), line("b", Rung.MATCHES), line("c", Rung.LOADS), line("d", Rung.MATCHES)]
-    after = [line("a", Rung.MATCHES), line("b", Rung.NONE), line("d", Rung.LOADS, "f" * 12), line("e", Rung.LOADS)]
-    found = moves({one.target: one for one in before}, {one.target: one for one in after})
-    assert [(one.target, one.before, one.after) for one in found.up] == [("a", "loads", "matches")]
-    assert [(one.target, one.before, one.after) for one in found.down] == [
-        ("b", "matches", "none"),
-        ("d", "matches", "loads"),
-    ]
-    assert [(one.target, one.before, one.after) for one in found.new] == [("e", "", "loads")]
 
 
 def test_what_moved_is_against_the_last_commit_whatever_is_in_the_file(ladder: Path) -> None:

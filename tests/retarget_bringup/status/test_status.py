@@ -16,12 +16,6 @@ from retarget_bringup.status.assemble import Move, Moves, Status, status_of
 from retarget_bringup.status.text import status_lines
 from status_states import check, failed, matches, node_id, not_compiled, state
 
-THREE = [
-    failed("a", Rung.LOADS, "run", "x"),
-    failed("bb", Rung.LOADS, "run", "y"),
-    failed("ccc", Rung.LOADS, "run", "y"),
-]
-FELL = Moves(revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),))
 LEGALIZE = "failed to legalize operation 'vector.bitcast'"
 
 
@@ -41,19 +35,6 @@ def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
 
 def text(status: Status, *, everything: bool = False) -> str:
     return "\n".join(status_lines(status, everything=everything))
-
-
-def test_a_blocker_has_all_targets_of_one_rung_and_signature_and_its_smallest_module(root: Path) -> None:
-    states = [
-        failed("ccc", Rung.COMPLETES, "compare", "values differ"),
-        failed("bb", Rung.COMPLETES, "compare", "values differ"),
-        failed("a", Rung.DISPATCHES, "crash", "SIGSEGV"),
-    ]
-    first, second = made(states, root).blockers
-    assert (first.rung, first.stage, first.signature, first.frees) == ("completes", "compare", "values differ", 2)
-    assert first.targets == (node_id("bb_gpu_gpu"), node_id("ccc_gpu_gpu"))
-    assert (first.smallest, first.module, first.size) == (node_id("bb_gpu_gpu"), "bb", 20)
-    assert (second.stage, second.signature, second.frees) == ("crash", "SIGSEGV", 1)
 
 
 def test_what_a_compiler_counts_in_a_module_comes_before_the_bytes_of_its_file(root: Path) -> None:
@@ -145,18 +126,6 @@ def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> Non
     start = next(at for at, line in enumerate(lines) if line.startswith("rung "))
     stops = [line[lines[start].index("stopped there") :].strip() for line in lines[start + 1 : start + 8]]
     assert stops == ["1", "", "1", "", "", "1", "1"]
-
-
-def test_a_driver_comes_as_far_as_the_check_that_comes_least_far(root: Path) -> None:
-    states = [
-        check("vulkan", "copies", Rung.TRANSFERS),
-        check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ"),
-        check("vulkan", "maps", None, is_permanent=True, reason="its maps are for reading only"),
-    ]
-    (driver,) = made(states, root).drivers
-    assert driver.not_applicable == 1
-    assert (driver.name, driver.rung) == ("vulkan", "opens")
-    assert [(one.name, one.message) for one in driver.failed] == [("fills", "3 of 8 bytes differ")]
 
 
 @pytest.mark.parametrize(

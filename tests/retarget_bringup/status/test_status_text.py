@@ -28,7 +28,6 @@ from retarget_bringup.status.text import (
     _moved,
     _rungs,
     heading,
-    move_lines,
     next_lines,
     status_lines,
 )
@@ -224,23 +223,6 @@ def test_a_blocker_has_what_is_known_of_it(known: dict[str, Any], lines: list[st
     ]
 
 
-@pytest.mark.parametrize(
-    ("limit", "more"), [(None, []), (3, []), (2, ["     … and 1 more signature, 2 targets; --all shows them", ""])]
-)
-def test_blockers_beyond_the_limit_are_counted(limit: int | None, more: list[str]) -> None:
-    lines = list(_blockers([blocker()] * 3, limit, 0))
-    assert lines[0] == "what blocks: 3 signatures, 6 targets below matches"
-    assert sum("frees" in line for line in lines) == (limit or 3)
-    assert lines[len(lines) - len(more) :] == more
-    assert any("more signature" in line for line in lines) is bool(more)
-
-
-def test_lines_of_a_blocker_are_cut_to_the_width() -> None:
-    lines = list(_blockers([blocker(signature="x" * 90, known="y" * 90, diagnostic=("z" * 90, "w" * 24))], 10, 40))
-    assert [len(line) for line in lines[2:]] == [40, 17, 40, 40, 40, 24, 0]
-    assert lines[2].endswith("x…")
-
-
 MOVES = tuple(Move(target=f"t{number}", before="none", after="loads") for number in range(3))
 
 
@@ -264,12 +246,6 @@ MOVES = tuple(Move(target=f"t{number}", before="none", after="loads") for number
 )
 def test_what_moved_comes_with_how_it_moved(moved: Moves, lines: list[str]) -> None:
     assert list(_moved(moved, 2)) == lines
-
-
-def test_what_is_new_has_no_rung_before_and_all_are_shown_without_a_limit() -> None:
-    assert list(move_lines([Move(target="n", after="loads")], "new", 1)) == ["  new   n  → loads"]
-    assert len(list(move_lines(MOVES, "up", None))) == 3
-    assert len(list(move_lines(MOVES, "up", 3))) == 3
 
 
 def test_the_log_has_a_line_for_each_commit() -> None:

@@ -125,17 +125,6 @@ def test_the_files_pass_the_published_schemas(config: CiConfig, tmp_path: Path) 
         assert done.exit_code == 0, done.output
 
 
-def test_what_starts_an_event_is_said_in_githubs_words(config: CiConfig) -> None:
-    files = emitted_files(config)
-    assert YAML(typ="safe").load(files[GITHUB_PR])["on"] == {
-        "pull_request": {"branches": ["main", "release/*"]},
-        "merge_group": {},
-        "workflow_dispatch": {},
-    }
-    nightly = YAML(typ="safe").load(files[GITHUB_NIGHTLY])["on"]
-    assert nightly == {"push": {"branches": ["**"]}, "schedule": [{"cron": "0 3 * * *"}]}
-
-
 def test_actions_are_pinned_by_commit_and_jobs_may_only_read(pull_request: Any, config: CiConfig) -> None:
     used = [step["uses"] for job in pull_request["jobs"].values() for step in job["steps"] if "uses" in step]
     assert used
@@ -144,20 +133,6 @@ def test_actions_are_pinned_by_commit_and_jobs_may_only_read(pull_request: Any, 
     assert all(re.search(r"  # v\d+\.\d+\.\d+$", line) for line in pinned)
     assert pull_request["permissions"] == {"contents": "read"}
     assert not any("permissions" in job for job in pull_request["jobs"].values())
-
-
-def test_the_jobs_are_plan_build_run_verify_each_with_a_timeout(pull_request: Any) -> None:
-    jobs = pull_request["jobs"]
-    assert list(jobs) == ["plan", "build", "run", "verify"]
-    assert [job["timeout-minutes"] for job in jobs.values()] == [30, 61, 61, 30]
-    assert jobs["build"]["needs"] == "plan"
-    assert jobs["run"]["needs"] == ["plan", "build"]
-    assert all(jobs[name]["strategy"]["fail-fast"] is False for name in ("build", "run"))
-
-
-def test_an_empty_matrix_is_a_job_that_does_not_start(pull_request: Any) -> None:
-    assert pull_request["jobs"]["build"]["if"] == "needs.plan.outputs.build != '[]'"
-    assert "needs.plan.outputs.run != '[]'" in pull_request["jobs"]["run"]["if"]
 
 
 def test_verify_always_runs_and_fails_for_a_job_that_did_not(pull_request: Any) -> None:
@@ -190,14 +165,6 @@ def test_further_commands_verify_with_the_folder_of_all_results(pull_request: An
     assert verify["script"].index(f"{command} || lost=1") < verify["script"].index('test -z "$lost"')
 
 
-def test_what_a_leg_has_compiled_is_kept_also_where_it_fails(pull_request: Any) -> None:
-    for job in ("build", "run"):
-        steps = {step["uses"].partition("@")[0]: step for step in pull_request["jobs"][job]["steps"] if "uses" in step}
-        restore, save = steps["actions/cache/restore"], steps["actions/cache/save"]
-        assert (restore["if"], save["if"]) == ("matrix.compiles", "always() && matrix.compiles")
-        assert {key: restore["with"][key] for key in save["with"]} == save["with"]
-
-
 def test_a_shell_sees_expressions_only_of_fixed_words_and_of_the_commands_in_ci_toml(pull_request: Any) -> None:
     fixed = "${{ github.event_name == 'pull_request' && '--since HEAD^1' || '' }}"
     of_the_user = "${{ secrets.X }}"
@@ -207,16 +174,6 @@ def test_a_shell_sees_expressions_only_of_fixed_words_and_of_the_commands_in_ci_
     run = next(step for step in pull_request["jobs"]["run"]["steps"] if step.get("name") == "Run the leg")
     assert run["env"]["LEG"] == "${{ matrix.leg }}"
     assert '"$LEG"' in run["run"]
-
-
-def test_setup_is_that_of_all_then_of_the_runner_with_its_environment(pull_request: Any) -> None:
-    steps = {step.get("name"): step for step in pull_request["jobs"]["run"]["steps"]}
-    commands = "python -m pip install -e '.[all]'\necho \"a: b\"\necho ${{ secrets.X }}"
-    assert steps["Set up"]["run"].strip() == commands
-    assert steps["Set up linux"]["if"] == "matrix.runner == 'linux'"
-    assert steps["Set up linux"]["env"] == {"ODD": "a: b # c"}
-    assert "Set up gpu" not in steps
-    assert pull_request["env"] == {"PIP_NO_INPUT": "1"}
 
 
 def test_a_pull_request_is_planned_against_its_branch_only_where_ci_toml_says_so(config: CiConfig) -> None:

@@ -90,26 +90,11 @@ def test_a_profile_of_a_runtime_config_that_is_none_is_an_error_with_its_place()
     assert str(raised.value).startswith("runtime config 'r' (suite.toml): found the device profile 'vulkan-lavapip', ")
 
 
-def test_a_target_goes_to_the_first_runner_that_takes_it() -> None:
-    runners = [_runner("none"), _runner("one", drivers=("vulkan",)), _runner("two", drivers=("vulkan",))]
-    assert Assigner(runners).run(_run(), compiles=False) is runners[1]
-    assert Assigner(runners[::-1]).run(_run(), compiles=False) is runners[2]
-
-
 def test_the_reason_is_that_of_the_runner_that_comes_nearest() -> None:
     runners = [_runner("mac", os="macos"), _runner("weak", devices=("vulkan-lavapipe",)), _runner("bare")]
     found = Assigner(runners).run(_run(host_os=("linux",), requires=("device_type = gpu",)), compiles=False)
     assert isinstance(found, Refused)
     assert found.reason == "runner 'weak' does not meet 'device_type = gpu': vulkan-lavapipe has device_type = cpu"
-
-
-def test_what_cases_are_to_agree_with_must_run_on_the_same_runner() -> None:
-    other = run_target(compile_target(config="reference"), driver="local-sync")
-    runners = [_runner("gpu", drivers=("vulkan",)), _runner("both", drivers=("vulkan", "local-sync"))]
-    assert Assigner(runners).run(_run(), compiles=False, references=((other,),)) is runners[1]
-    found = Assigner(runners[:1]).run(_run(), compiles=False, references=((other,),))
-    assert isinstance(found, Refused)
-    assert found.reason == "its cases are to agree with 'reference', and runner 'gpu' has no driver 'local-sync'"
 
 
 def test_a_compile_target_goes_to_the_first_runner_that_builds_and_has_its_toolchain() -> None:

@@ -91,12 +91,6 @@ def test_what_a_selected_run_target_needs_is_compiled_selected_or_not() -> None:
     assert _legs(plan) == {"build-builder-1": ids("m_cpu"), "run-desk-1": ids("m_cpu_local-sync")}
 
 
-def test_a_target_that_is_only_compiled_needs_no_device() -> None:
-    config, event = ci(BUILDER)
-    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(CPU, []), (HOST, [])]), today=TODAY)
-    assert _legs(plan) == {"build-builder-1": ids("m_cpu", "m_host")}
-
-
 def test_what_is_unchanged_is_left_out_and_counted_but_for_what_the_rest_needs() -> None:
     config, event = ci(BUILDER, DESK)
     targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"])])

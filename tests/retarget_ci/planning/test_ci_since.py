@@ -99,55 +99,6 @@ def test_what_moved_or_has_another_name_is_unchanged_and_what_was_edited_or_adde
     assert len(listed.stdout.splitlines()) == 1
 
 
-@pytest.mark.slow
-def test_a_rule_that_no_longer_excuses_a_target_and_a_folder_with_another_name_are_seen(checkout: Path) -> None:
-    (checkout / "ci.toml").write_text(CI % "old")
-    rule = '[[expectation]]\nmatch = "edited"\nstage = "compare"\nreason = "known"\n'
-    (checkout / "old" / "expectations.toml").write_text(rule)
-    _commit(checkout)
-    (checkout / "old" / "expectations.toml").unlink()
-    (checkout / "old").rename(checkout / "new")
-    (checkout / "ci.toml").write_text(CI % "new")
-    plan = _plan("--since", "HEAD")
-    assert plan.legs[-1].ids == ("new/suite.toml::s::edited_vmvx_cpu",)
-    assert plan.unchanged == 4  # what it compiles is the same, and is needed
-
-
-@pytest.mark.slow
-def test_a_target_whose_cases_name_a_python_file_counts_as_changed(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    module = "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }\n"
-    for name, expected in {"called": 'reference = "ref.py:f"', "written": "expected = [[1.0, 2.0]]"}.items():
-        (checkout / "old" / f"{name}.mlir").write_text(module)
-        (checkout / "old" / f"{name}.cases.toml").write_text(f"[[case]]\ninputs = [[1.0, 2.0]]\n{expected}\n")
-    (checkout / "old" / "ref.py").write_text("def f(x): return x\n")
-    configs, of_cases = _configs("cpu"), suite("s", ["called.mlir", "written.mlir"], "cases")
-    (checkout / "old" / "suite.toml").write_text(declarations(configs, of_cases))
-    (checkout / "ci.toml").write_text(CI % "old")
-    _commit(checkout)
-    plan = _plan("--since", "HEAD")
-    assert plan.legs[-1].ids == ("old/suite.toml::s::called_vmvx_cpu",)
-    assert "1 without a fingerprint, which count as changed: their cases name a Python file" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_revision_whose_declarations_cannot_be_read_leaves_nothing_out(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    good = (checkout / "old" / "suite.toml").read_text()
-    (checkout / "old" / "suite.toml").write_text(good.replace("srcs", "sources"))
-    (checkout / "ci.toml").write_text(CI % "old")
-    _commit(checkout)
-    (checkout / "old" / "suite.toml").write_text(good)
-    plan = _plan("--since", "HEAD")
-    assert (sum(len(leg.ids) for leg in plan.legs), plan.unchanged) == (6, 0)
-    assert (
-        "warning: the declarations of HEAD cannot be read, so that all count as changed: "
-        "old/suite.toml:15: module_test_suite[0]" in capsys.readouterr().err
-    )
-
-
 def test_an_unknown_revision_and_a_folder_or_a_machine_without_git_are_errors(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,19 +292,6 @@ def test_a_target_that_the_event_did_not_select_before_has_changed(checkout: Pat
     file.write_text(file.read_text().replace('name = "s"', 'name = "s"\ntags = ["quick"]'))
     assert not changes_since("HEAD", checkout, ["old"], select="quick").unchanged
     assert len(changes_since("HEAD", checkout, ["old"]).unchanged) == 6
-
-
-@pytest.mark.slow
-def test_a_target_with_another_golden_rule_has_changed(checkout: Path) -> None:
-    file = checkout / "old" / "suite.toml"
-    rule = '[[golden]]\nmatch = "same"\nmetric = "artifact-size"\nmax = "%d KiB"\nreason = "r"\n'
-    text = file.read_text()
-    file.write_text(text + rule % 9)
-    _git(checkout, "commit", "-q", "-a", "-m", "golden")
-    file.write_text(text + rule % 8)
-    unchanged = changes_since("HEAD", checkout, ["old"]).unchanged
-    assert len(unchanged) == 5
-    assert "old/suite.toml::s::same_vmvx" not in unchanged
 
 
 def fingerprints_of(monkeypatch: pytest.MonkeyPatch, before: object, now: Fingerprints) -> list[Path]:

@@ -230,12 +230,6 @@ def test_what_came_of_a_compile_is_its_outcome_or_the_session_compiles(
     assert (executor.notes, link.answers) == (notes, [])
 
 
-def test_who_declined_is_not_given_it_again(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
-    link.answers = [Declined(worker="id-a", reason="full"), Answer(worker="b", value=DONE)]
-    executor.compile(compile_job(tmp_path))
-    assert [among for _, among, *_ in link.attempts] == [["a", "b"], ["b"]]
-
-
 @pytest.mark.parametrize(("more", "travels"), [(0, False), (1, True)])
 def test_a_large_source_travels_as_a_file(
     more: int, travels: bool, executor: ClusterExecutor, link: Link, tmp_path: Path

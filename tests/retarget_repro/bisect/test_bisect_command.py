@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import zipfile
 from pathlib import Path
@@ -51,13 +50,6 @@ class Compiler(retarget.extension.Compiler):
         return ("tinyc", str(target.module.path))
 
 
-class Plain(Compiler):
-    name = "plain"
-
-    def release_packages(self):
-        return ()
-
-
 class Loader(CaseLoader):
     kind = "toys"
 
@@ -66,7 +58,7 @@ class Loader(CaseLoader):
 
 
 @hookimpl
-def retarget_compilers(): return [Compiler(), Plain()]
+def retarget_compilers(): return [Compiler()]
 @hookimpl
 def retarget_case_loaders(): return [Loader()]
 """
@@ -75,12 +67,9 @@ SUITE = """\
 [[compiler_config]]
 name = "tiny"
 compiler = "tiny"
-[[compiler_config]]
-name = "plain"
-compiler = "plain"
 [[target_config]]
 name = "all"
-compiler = ["tiny", "plain"]
+compiler = "tiny"
 runtimes = []
 [[module_test_suite]]
 name = "toys"
@@ -89,12 +78,7 @@ kind = "toys"
 targets = ["all"]
 """
 
-MODULES = {
-    "broke": "3: no such op\n4: no such op\n5: no such op\n",  # 2 does not install
-    "mended": "1: no such op\n3: no such op\n",
-    "otherwise": "3: another error\n4: no such op\n5: no such op\n",
-    "never": "",
-}
+MODULE = "3: no such op\n4: no such op\n5: no such op\n"  # 2 does not install
 
 
 def _wheel(folder: Path, number: int) -> None:
@@ -135,8 +119,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _project(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in MODULES.items():
-        (tmp_path / f"{name}.toy").write_text(text)
+    (tmp_path / "broke.toy").write_text(MODULE)
     (tmp_path / "suite.toml").write_text(SUITE)
     (tmp_path / "tiny_releases.py").write_text(EXTENSION)
     monkeypatch.chdir(tmp_path)
@@ -151,15 +134,11 @@ def _project(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv(name, value)
 
 
-def _bisected(*words: str, good: str = "1.1", bad: str = "1.5") -> int:
-    return main(["bisect", *words, "--good", good, "--bad", bad])
-
-
 @pytest.mark.slow
 def test_the_first_bad_release_is_found_and_what_cannot_be_told_is_skipped(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _bisected("broke_tiny") == 1
+    assert main(["bisect", "broke_tiny", "--good", "1.1", "--bad", "1.5"]) == 1
     printed = capsys.readouterr()
     wheel = kept / "index" / "tiny_compiler-1.2-py3-none-any.whl"
     assert printed.out.splitlines() == [
@@ -179,117 +158,6 @@ def test_the_first_bad_release_is_found_and_what_cannot_be_told_is_skipped(
         "  tinyc broke.toy",
     ]
     assert printed.err == "installing 1.2\n"
-
-
-@pytest.mark.slow
-def test_a_release_is_installed_once_and_another_failure_is_neither_good_nor_bad(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert _bisected("otherwise_tiny", good="1.3", bad="1.5") == 1  # with 1.3 it fails otherwise
-    assert capsys.readouterr().err == (
-        "--good: with 1.3 the target fails (compile: error: another error); expected a version with which it passes\n"
-    )
-    assert _bisected("otherwise_tiny") == 1
-    printed = capsys.readouterr()
-    assert "1.3  skip  compile: error: another error\n1.2  skip  does not install" in printed.out
-    assert "the first bad version is 1.2 or 1.3 or 1.4: of the others it cannot be told\n" in printed.out
-    assert printed.err == "installing 1.2\ninstalling 1.4\n"
-    assert _bisected("otherwise_tiny") == 1
-    assert capsys.readouterr().err == "installing 1.2\n"
-
-
-@pytest.mark.slow
-def test_where_the_bad_release_is_older_it_is_the_first_good_one_that_is_sought(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert _bisected("mended_tiny", "--json", good="1.5", bad="1.3") == 0
-    printed = capsys.readouterr()
-    found = json.loads(printed.out)
-    assert found["first"] == "1.4"
-    assert (found["good"], found["bad"], found["unknown"]) == ("1.4", "1.3", [])
-    assert [(one["version"], one["verdict"], one["stage"]) for one in found["tried"]] == [
-        ("1.3", "bad", "compile"),
-        ("1.5", "good", ""),
-        ("1.4", "good", ""),
-    ]
-    assert "1.5  good  passes\n" in printed.err
-
-
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    ("words", "between", "status", "message"),
-    [
-        pytest.param(
-            ["never_tiny"],
-            ("1.1", "1.5"),
-            1,
-            "--bad: with 1.5 the target passes; expected a version with which it fails",
-            marks=SLOW,
-        ),
-        pytest.param(
-            ["broke_tiny"],
-            ("1.5", "1.3"),
-            1,
-            "--good: with 1.5 the target fails (compile: error: no such op) as with the bad one; "
-            "expected a version with which it passes",
-            marks=SLOW,
-        ),
-        (
-            ["broke_plain"],
-            ("1.1", "1.5"),
-            1,
-            "the compiler 'plain' has no releases to try; expected one with `release_packages` that uses toolchains",
-        ),
-        (
-            ["broke_tiny", "--only", "runtime"],
-            ("1.1", "1.5"),
-            1,
-            "the compile target 'broke_tiny' has no releases to try; expected one with `release_packages` "
-            "that uses toolchains",
-        ),
-        (
-            ["broke_tiny"],
-            ("1.1.0", "1.5"),
-            2,
-            "retarget: --good: found '1.1.0', expected a release; did you mean '1.1'?; "
-            "there are 1.1, 1.2, 1.3, 1.4, 1.5",
-        ),
-        pytest.param(
-            ["broke_tiny"],
-            ("1.5", "1.5"),
-            2,
-            "retarget: found 1.5 for --good and for --bad, expected two versions",
-            marks=SLOW,
-        ),
-        (["broke"], ("1.1", "1.5"), 2, "retarget: found no target 'broke' in .; did you mean 'broke_tiny'?"),
-        (
-            ["suite.toml::toy::broke_tiny"],
-            ("1.1", "1.5"),
-            2,
-            "retarget: found no target 'broke_tiny' in suite.toml; `retarget list` shows all",
-        ),
-    ],
-)
-@pytest.mark.slow
-def test_what_cannot_be_searched_is_an_error_that_says_why(
-    words: list[str], between: tuple[str, str], status: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _bisected(*words, good=between[0], bad=between[1]) == status
-    assert capsys.readouterr().err == f"{message}\n"
-
-
-@pytest.mark.slow
-def test_an_index_that_does_not_answer_is_an_error_with_the_command_that_asks_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "empty"))
-    assert _bisected("broke_tiny") == 1
-    assert capsys.readouterr().err == (
-        "pip names no versions of tiny-compiler: No matching distribution found for tiny-compiler; "
-        "expected an index that has it, as in `python3 -m pip index versions tiny-compiler`\n"
-    )
 
 
 def test_packages_without_a_version_in_common_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,14 +284,15 @@ def test_releases_are_of_what_names_packages_and_uses_toolchains(lacking: str) -
 
 
 def test_versions_are_those_from_the_good_to_the_bad_one() -> None:
-    known = ("1", "2", "3", "4", "5")
-    assert bisect._between(known, "2", "4") == ("2", "3", "4")
-    assert bisect._between(known, "4", "2") == ("4", "3", "2")
-    assert bisect._between(known, "1", "5") == known
+    known = ("1.1", "1.2", "1.3", "1.4", "1.5")
+    assert bisect._between(known, "1.2", "1.4") == ("1.2", "1.3", "1.4")
+    assert bisect._between(known, "1.4", "1.2") == ("1.4", "1.3", "1.2")
+    assert bisect._between(known, "1.1", "1.5") == known
+    there_are = "there are 1.1, 1.2, 1.3, 1.4, 1.5"
     for good, bad, said in (
-        ("6", "2", "--good: found '6', expected a release; there are 1, 2, 3, 4, 5"),
-        ("2", "6", "--bad: found '6', expected a release; there are 1, 2, 3, 4, 5"),
-        ("2", "2", "found 2 for --good and for --bad, expected two versions"),
+        ("1.1.0", "1.2", rf"--good: found '1.1.0', expected a release; did you mean '1.1'\?; {there_are}"),
+        ("1.2", "6", f"--bad: found '6', expected a release; {there_are}"),
+        ("1.2", "1.2", "found 1.2 for --good and for --bad, expected two versions"),
     ):
         with pytest.raises(argparse.ArgumentError, match=f"^{said}$"):
             bisect._between(known, good, bad)
@@ -374,11 +375,6 @@ def test_a_package_that_compiler_and_runtime_share_is_one(bench: Bench, monkeypa
     bench.does = {"1": ["passes"], "2": ["no-op"]}
     assert _bisected(monkeypatch) == 0
     assert made == [("p", "q")]
-
-
-def test_the_arguments_have_defaults() -> None:
-    found = options()
-    assert (found.bad, found.only, found.pre, found.runs, found.json) == (None, None, False, 1, False)
 
 
 def test_results_are_whole_without_commands() -> None:

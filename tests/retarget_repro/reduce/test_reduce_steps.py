@@ -278,12 +278,6 @@ def test_a_module_that_its_compiler_cannot_rewrite_stays_as_it_is(bench: Bench, 
     ]
 
 
-def test_the_reduced_file_has_the_suffix_of_what_is_left(bench: Bench, tmp_path: Path) -> None:
-    result = reduced(bench, tmp_path, "bad worse")
-    assert isinstance(result.target, CompileTarget)
-    assert result.target.module.path == tmp_path / "out" / "m.text"
-
-
 # ---------------------------------------------------------------- cases, targets, limits
 
 
