@@ -30,6 +30,7 @@ FULL = TargetRecord(
     marks=(("driver", (("name", "d"),)),),
     runs_external=True,
     requirements=(0, 2),
+    toolchains=("c=/opt/c",),
     stage=Stage.COMPARE,
     rung="completes",
     outcome=Outcome.FAILED,
