@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from laddered import compiles, fails, ladder, passes, record, rule, session, target
+from laddered import DIGEST, HOME, compiles, fails, ladder, passes, record, rule, session, target
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
 from retarget.model import CompilerConfig, Rung
 from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import RuleSet, TargetRules
+from retarget.session import Declared, DeclaredTarget, RuleSet, TargetRules
 from retarget.support import dependency_state
-from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, rung_of, states
+from retarget_bringup.ladder import states as ladder_states
+from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, ladder_targets, rung_of, states
 
 
 def state(*sessions: SessionResults, of: LadderTarget | None = None, **lines: Any) -> TargetState:
@@ -202,3 +204,20 @@ def test_what_cannot_be_is_permanent_with_the_reason() -> None:
     assert (found.standing, found.reason) == (Standing.PERMANENT, "hangs (https://x/1)")
     expired = target(rules=TargetRules(whole=rule(outcome="skip", until=date(2020, 1, 1))))
     assert state(session(passes()), of=expired).rung is Rung.MATCHES
+
+
+@pytest.mark.parametrize("checker", [None, "checker"])
+def test_run_targets_and_compile_targets_that_none_runs_are_on_a_ladder(
+    monkeypatch: pytest.MonkeyPatch, checker: object
+) -> None:
+    monkeypatch.setattr(ladder_states, "_digest", lambda *_: DIGEST)
+    registry: Any = SimpleNamespace(artifact_checker=lambda _: checker)
+    compiled, alone = (compile_target(name, suite="s") for name in "mn")
+    suite = replace(target().declared.suite, expectations=(rule("compile", match=("*",)), rule("run", match=("n",))))
+    made = [DeclaredTarget(suite_id=HOME, suite=suite, target=one) for one in (compiled, run_target(compiled), alone)]
+    found = ladder_targets(Declared(registry=registry, targets=made), registry)
+    assert [(one.id, one.checks_artifact) for one in found] == [
+        (made[1].id, bool(checker)),
+        (made[2].id, bool(checker)),
+    ]
+    assert [one.compile_rules.whole is not None for one in found] == [True, False]
