@@ -57,8 +57,12 @@ _UNSEEN = ("ctypes.dlopen", "os.exec", "os.fork", "os.posix_spawn", "os.system",
 
 _OF_PATHS = {"path", "names", "module"}
 
-_OF_OTHERS = ("/dev", "/etc", "/proc", "/sys", "/usr", sys.prefix, str(Path(__file__).parents[1]))
-"""The folders of the machine, the environment and this package: devices, builds and code say what is there."""
+_MACHINE = (
+    *("/dev", "/etc", "/proc", "/sys"),
+    *(f"/usr/{name}" for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")),
+    *([] if sys.prefix == sys.base_prefix else [sys.prefix]),
+    str(Path(__file__).parents[1]),
+)
 
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
@@ -114,7 +118,7 @@ class Recorder:
     @contextmanager
     def opening(self, declared: Iterable[Path]) -> Iterator[None]:
         """Record the files that are opened to be read meanwhile: not those `declared`, nor what is below them, nor
-        those that are written, by this process or another."""
+        those that this process writes, nor temporary ones that are written meanwhile."""
         _install_hook()
         self._declared = tuple(map(_place, declared))
         try:
@@ -129,17 +133,18 @@ class Recorder:
         place = _place(path)
         if flags & (os.O_WRONLY | os.O_RDWR):
             self._written.add(place)
-        elif not any(place == one or place.startswith(f"{one}{os.sep}") for one in (*declared, *_OF_OTHERS)):
-            with suppress(FileNotFoundError):
-                if os.stat(place).st_ctime > self._began:  # noqa: PTH116
-                    return
+        elif not any(_is_in(place, one) for one in declared):
+            if _is_in(place, os.environ.get("TMPDIR") or "/tmp"):  # noqa: S108  (of the programs that this one starts)
+                with suppress(OSError):
+                    if os.stat(place).st_ctime > self._began:  # noqa: PTH116
+                        return
             self.note("path", path)
 
     def note_started(self, program: Any, words: Sequence[Any], folder: Any) -> None:
         """Record a program that is started, and the files that its command names."""
-        named = [os.fsdecode(word) for word in words]
-        for name in {shutil.which(program) or program, *named, *" ".join(named).split()}:
-            if os.path.isfile(place := os.path.join(folder or "", name)):  # noqa: PTH113, PTH118
+        named = [os.fsdecode(word) for word in (program, *words)]
+        for name in {shutil.which(named[0]) or "", *named, *" ".join(named).split()}:
+            if os.path.isfile(place := os.path.join(os.fsdecode(folder or ""), name)):  # noqa: PTH113, PTH118
                 self.note_opened(place, os.O_RDONLY)
 
     def _of_posix(self, name: str, **values: Any) -> Any:
@@ -157,7 +162,7 @@ class Recorder:
         if not recorder.is_watching:
             if event == "open" and sys._getframe(1).f_code.co_filename != _IMPORTLIB:  # noqa: SLF001
                 recorder.note_opened(arguments[0], arguments[2])
-            elif event == "ctypes.dlopen" and arguments[0]:
+            elif event == "ctypes.dlopen" and os.sep in os.fsdecode(arguments[0] or ""):
                 recorder.note_opened(arguments[0], os.O_RDONLY)
             elif event == "subprocess.Popen":
                 recorder.note_started(*arguments[:3])
@@ -240,6 +245,13 @@ def opened(declared: Iterable[Path]) -> AbstractContextManager[None]:
     """Record, where a worker records, the files that are read meanwhile, but for those `declared`: for code whose own
     text is known, and that may read what nobody declares."""
     return nullcontext() if Recorder.current is None else Recorder.current.opening(declared)
+
+
+def machine_folders(*used: Path) -> list[Path]:
+    """Return the folders of the system, the virtual environment and this package, whose content devices, builds and the
+    code of extensions stand for; but for those that hold the current folder, or a file that is `used`."""
+    folders = map(Path, _MACHINE)
+    return [folder for folder in folders if not any(one.is_relative_to(folder) for one in (Path.cwd(), *used))]
 
 
 def watched() -> AbstractContextManager[None]:
@@ -448,6 +460,10 @@ def _loaded(file: str) -> tuple[str, str]:
     """Return the place and the state of what a module of this process came from, which it does not read again."""
     place = _place(file)
     return place, dependency_state("path", place, {}) if place else ""
+
+
+def _is_in(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(f"{folder.rstrip(os.sep)}{os.sep}")
 
 
 def _is_source(module: ModuleType) -> bool:

@@ -21,8 +21,8 @@ _SORTS = {
     "none": (State(Outcome.SKIPPED), State(Outcome.BLOCKED)),
     "absent": (None, None),
 }
-"""A state before and after of each kind; whether a good one mends a bad one is told by regressions. `killed` is not
-here: it says nothing, so it makes no change."""
+"""Two examples of each sort of state: one before and one after a change. A pass mends a failure where it closes the
+regression. The sort of a run that did not end, `killed`, is not here: it makes no change."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):

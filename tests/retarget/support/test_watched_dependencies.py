@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from retarget.support import dependencies
-from retarget.support.dependencies import _place, dependency_state, opened, recording, watched
+from retarget.support.dependencies import _place, dependency_state, machine_folders, opened, recording, watched
 
 
 def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
@@ -181,3 +181,29 @@ def test_of_code_whose_text_is_known_the_files_that_nobody_declares_count_alone(
         os.listdir(tmp_path)  # noqa: PTH208
     monkeypatch.delitem(sys.modules, "imported_here")
     assert [(sort, name) for sort, name, _ in recorder.dependencies] == [("path", str(tmp_path / "other"))]
+
+
+def test_a_program_and_the_files_of_its_command_count__as_files_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program, script, log = tmp_path / "sim", tmp_path / "model", tmp_path / "log"
+    program.write_text('#!/bin/sh\ncp "$1" log\n')
+    program.chmod(0o755)
+    script.write_text("weights")
+    for words in (["./sim", "model"], [b"./sim", Path("model")]):
+        with recording() as recorder, opened(machine_folders()):
+            subprocess.run(words, cwd=tmp_path, check=True)
+            log.read_text()  # temporary, and written meanwhile
+        assert {name for sort, name, _ in recorder.dependencies if sort == "path"} == {str(program), str(script)}
+
+
+def test_the_folders_of_the_machine_are_none_that_hold_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    everywhere = {str(folder) for folder in machine_folders()}
+    assert {"/etc", "/usr/lib"} <= everywhere
+    assert not {"/usr", "/usr/local"} & everywhere
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/usr/share/project"))
+    assert everywhere - {str(folder) for folder in machine_folders(Path("/etc/npu/suite.toml"))} == {
+        "/usr/share",
+        "/etc",
+    }

@@ -32,7 +32,7 @@ import msgspec
 from msgspec.structs import replace
 
 from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError, overrides
-from retarget.support.dependencies import Dependency, opened, recording
+from retarget.support.dependencies import Dependency, machine_folders, opened, recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
 from retarget.worker.artifact import CACHE_DIR_VARIABLE, KeptFiles, read_artifact
@@ -240,7 +240,7 @@ class _Server:
         )
 
     def _open(self, config: RuntimeConfig) -> Device:
-        with recording() as recorder, opened([KeptFiles().folder]):
+        with recording() as recorder, opened([KeptFiles().folder, *machine_folders(config.origin.file)]):
             self._device = self._registry.driver(config.driver).open(config)
         self._of_device = recorder.dependencies
         return self._device

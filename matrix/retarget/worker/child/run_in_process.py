@@ -41,7 +41,7 @@ from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import Profile
 from retarget.profiles.requirements import parse_requirement
-from retarget.support.dependencies import opened
+from retarget.support.dependencies import machine_folders, opened
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import KeptFiles, map_artifact, read_artifact
@@ -94,6 +94,7 @@ def run_in_process(
         parameters = loader.parameters(request)
         declared = (
             KeptFiles().folder,
+            *machine_folders(request.source, message.target.runtime.origin.file),
             message.artifact,
             request.source,
             *request.data,
