@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from model_targets import compile_target, run_target
 from retarget.model.outcomes import RunOutcome
 from retarget.worker.child import run_external, run_in_process
 from retarget.worker.child.main import _Server
@@ -30,7 +31,6 @@ def test_a_driver_that_gives_no_outputs_runs_its_own_process(
     registry: Any = SimpleNamespace(
         gives_no_outputs=lambda _: gives_no_outputs, case_loader=lambda _: None, driver=lambda _: driver
     )
-    runtime = SimpleNamespace(driver="d")
-    message: Any = SimpleNamespace(target=SimpleNamespace(runtime=runtime, compile=SimpleNamespace(kind="check")))
+    message: Any = SimpleNamespace(target=run_target(compile_target(), driver="d"))
     _Server(registry, lambda _: None)._run(message)
     assert places == [place]
