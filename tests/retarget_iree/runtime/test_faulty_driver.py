@@ -177,6 +177,18 @@ def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
     )
 
 
+@pytest.mark.parametrize("flags", ["--in=one", "--in=two", pytest.param("--fault=load:lose", marks=SLOW)])
+def test_a_target_that_lost_its_device_is_run_again_on_the_device_opened_anew(
+    serve: Serve, artifact: Path, tmp_path: Path, flags: str
+) -> None:
+    flags = flags if "load" in flags else f"--fault=dispatch:lose {flags}"
+    runtime = faulty(tmp_path, "--nth=1", "--opens=0", *flags.split())
+    service = serve(QUICK)
+    outcome = service.run(RunModule(target=two(runtime), artifact=artifact))
+    assert (outcome.rung, outcome.failure) == (Rung.MATCHES, None)
+    assert service.notes == (f"faulty device Faulty 1 was lost: {LOST}; it came back, and two_vmvx_f was run again",)
+
+
 @pytest.mark.slow
 def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session(
     serve: Serve, artifact: Path, tmp_path: Path

@@ -205,7 +205,8 @@ class HealthyRuns:
             raise SickDeviceError(msg) from None
 
     def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
-        """Run a target on devices that answer; once more if they did not afterwards, and do again.
+        """Run a target on devices that answer; once more if it lost them, or if they did not answer afterwards and do
+        again.
 
         Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
         answered before. Any other result of the target is then inconclusive. Raises `SickDeviceError`.
@@ -214,10 +215,12 @@ class HealthyRuns:
         if not worker.started_at(message):
             self._expect_healthy(worker, keys)
         outcome, explains, found = self._tried(worker, message, timeout)
-        if not found:
+        lost = _lost(outcome)
+        if not found and not lost:
             return outcome
         if self._recovers(worker, keys, found, waits=self.cool_downs.waits):
-            self.notes.append(f"{self._gone(keys)}; it came back, and {message.target.name} was run again")
+            why = self._gone(keys) if found else f"{_device(worker)} was lost: {lost}"
+            self.notes.append(f"{why}; it came back, and {message.target.name} was run again")
             outcome, _, found = self._tried(worker, message, timeout)
             is_gone = bool(found) and not self._recovers(worker, keys, found, waits=self.cool_downs.waits)
             return _with_hint(outcome, self._gone(keys)) if is_gone else outcome
@@ -258,13 +261,11 @@ class HealthyRuns:
     def _recovers(self, worker: DeviceWorker, keys: Sequence[str], found: str, *, waits: int) -> bool:
         """Return whether devices answer, for which `found` says why they did not, or nothing; after cool-downs, of
         which `waits` are waited for."""
-        names = [f"{info.driver} device {info.name}" for info in worker.infos or ()]
-        device = ", ".join(names) or f"runtime config {worker.config.name!r}"
         for left in range(waits, -1, -1):
             if not found:
                 self._sick.recovered(keys)
                 return True
-            sick = self._sick.lost(keys, device, after=worker.last or "it was opened", found=found)
+            sick = self._sick.lost(keys, _device(worker), after=worker.last or "it was opened", found=found)
             if left:
                 time.sleep(sick.cool_down)
                 found = worker.probe()
@@ -273,6 +274,22 @@ class HealthyRuns:
     def _gone(self, keys: Sequence[str]) -> str:
         sick = self._sick.of(keys)
         return sick.reason if sick is not None else ""
+
+
+def _device(worker: DeviceWorker) -> str:
+    names = [f"{info.driver} device {info.name}" for info in worker.infos or ()]
+    return ", ".join(names) or f"runtime config {worker.config.name!r}"
+
+
+def _lost(outcome: RunOutcome) -> str:
+    """Return what the driver said where it lost a device while a target ran, empty where it did not.
+
+    Vulkan, and IREE for each of its drivers, call that DEVICE_LOST. It says nothing about the module: software devices
+    lose themselves on a busy machine (seen with Mesa 22.3's lavapipe, in one of some thousand calls).
+    """
+    failures = [case.failure for case in outcome.cases] if outcome.cases else [outcome.failure]
+    said = [failure.summary for failure in failures if failure is not None and "DEVICE_LOST" in failure.summary]
+    return said[0] if said and outcome.suspect else ""
 
 
 def _with_hint(outcome: RunOutcome, hint: str) -> RunOutcome:
