@@ -229,7 +229,7 @@ def test_many_processes_may_write_and_read_at_a_time(store: Store) -> None:
         subprocess.Popen([sys.executable, "-c", code, str(store.folder), str(step)], stderr=subprocess.PIPE, text=True)
         for step in (1, 7, 11)
     ]
-    errors = [process.communicate(timeout=60)[1] for process in processes]
+    errors = [process.communicate(timeout=600)[1] for process in processes]
 
     assert errors == ["", "", ""]
     assert store.verify().removed == () or all("is not there" in line for line in store.verify().removed)
