@@ -110,9 +110,9 @@ class Project:
         for process in self._started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-            process.communicate(timeout=20)
+            process.communicate(timeout=600)
 
-    def wait_for(self, name: str, seconds: float = 60.0) -> Path:
+    def wait_for(self, name: str, seconds: float = 600.0) -> Path:
         """Wait until a file below the project's folder is there."""
         path, end = self.path / name, time.monotonic() + seconds
         while not path.exists():

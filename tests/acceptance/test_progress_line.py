@@ -170,7 +170,7 @@ def test_a_file_gets_nothing(project: Project) -> None:
     file = project.wait_for("suites/モジュール.mlir.pid")
     time.sleep(1.5)  # longer than a terminal waits for it
     thread = end_compiles(file, session)
-    output, _ = session.communicate(timeout=60)
+    output, _ = session.communicate(timeout=600)
     thread.join()
     assert "1 failed, 4 passed, 1 blocked" in output
     assert "compiled 2 of" not in output

@@ -176,10 +176,10 @@ def test_an_extension_in_the_folder_of_the_project_is_found_by_the_console_scrip
     monkeypatch.delenv("PYTHONPATH")
     argv = [Path(sys.executable).with_name("pytest"), *DOUBLES]
     for folder in (project.path, project.path / "suites"):
-        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, timeout=110)
+        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
         assert "2 passed" in done.stdout, done.stdout + done.stderr
     argv = [Path(sys.executable).with_name("retarget"), "list", *DOUBLES]
-    done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(argv, cwd=project.path, capture_output=True, text=True, check=False, timeout=600)
     assert "double-backend" in done.stdout, done.stdout + done.stderr
 
 

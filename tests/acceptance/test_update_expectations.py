@@ -120,7 +120,7 @@ def test_an_interrupted_run_writes_nothing(project: Project, arguments: tuple[st
     process = project.start(*UPDATE, *arguments)
     project.wait_for("suites/b.mlir.pid")
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     assert "expectations: nothing was written, because the run was interrupted" in output.splitlines()
     assert not (project.path / FILE).exists()
 

@@ -38,7 +38,7 @@ def test_killing_a_worker_in_mid_run_fails_one_target_only(
     project.doubles(a="f: pass", b=module, c="f: pass")
     process = project.start(*DOUBLES, "-v")
     os.kill(int(project.wait_for("suites/b.mlir.pid").read_text()), signal.SIGKILL)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     result = pytest.LineMatcher(output.splitlines())
     result.fnmatch_lines([f"*{victim} FAILED*", f"*twice: {victim}*", cause, counts])
 
@@ -57,7 +57,7 @@ def test_an_interrupt_ends_workers_and_session_without_a_traceback(
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     else:
         process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "Traceback" not in output
     for worker in workers:
@@ -95,7 +95,7 @@ def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(p
     workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "bc"]
     project.wait_for("a.finished")
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "retarget: interrupted: waiting for 2 workers of xdist, for 5 s at most\n" in output
     assert "Traceback" not in output
@@ -119,7 +119,7 @@ def test_a_second_interrupt_ends_what_the_first_is_ending(project: Project) -> N
     os.killpg(process.pid, signal.SIGINT)
     closing = int(project.wait_for("closing.pid").read_text())
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "Traceback" not in output
     assert "KeyboardInterrupt !!!" in output
@@ -132,7 +132,7 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
     process = project.start(*DOUBLES)
     workers = [int(project.wait_for(f"suites/{name}.mlir.pid").read_text()) for name in "ab"]
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     for worker in workers:
         wait_until_gone(worker)
 
@@ -146,7 +146,7 @@ def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Proje
         process = project.start(*DOUBLES, *arguments, "--retarget-cache-dir", "cache")
         assert process.stdout is not None
         line = next(line for line in process.stdout if line.startswith("retarget: waiting"))
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=600)
     where = f"by pid {os.getpid()} (pytest -m double, in {project.path})"
     pytest.LineMatcher([line.rstrip()]).fnmatch_lines(
         [f"retarget: waiting for double-device device Double 9000, held for * s {where.replace('[', '[[]')}"]

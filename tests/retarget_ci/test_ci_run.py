@@ -156,6 +156,6 @@ def test_a_signal_lets_the_session_end_and_begins_no_other_leg(plan: Plan, tmp_p
             os.killpg(ran.pid, number)
         else:
             ran.send_signal(number)
-        out, _ = ran.communicate(timeout=60)
+        out, _ = ran.communicate(timeout=600)
     assert (ran.returncode, out.count(b"--retarget-leg ")) == (130, 1)
     assert (tmp_path / "ended").exists()

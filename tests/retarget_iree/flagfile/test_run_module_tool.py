@@ -217,7 +217,7 @@ def tool(flagfile: Path) -> subprocess.CompletedProcess[str]:
     program = str(beside) if beside.exists() else shutil.which("iree-run-module")
     assert program is not None
     argv = [program, "--device=local-sync", "--module=module.vmfb", f"--flagfile={flagfile.name}"]
-    return subprocess.run(argv, cwd=flagfile.parent, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(argv, cwd=flagfile.parent, capture_output=True, text=True, check=False, timeout=600)
 
 
 def printed(outcome: RunOutcome) -> str:

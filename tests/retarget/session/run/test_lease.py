@@ -60,7 +60,7 @@ class Process:
         assert self.process.stdin is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=600)
 
     def end(self) -> None:
         self.process.kill()
