@@ -25,7 +25,7 @@ def wait_while_reporting(project: Project, name: str) -> None:
     lines = [
         "import pathlib, time",
         "def pytest_runtest_logreport(report):",
-        "    end = time.monotonic() + 30",
+        "    end = time.monotonic() + 600",
         f"    while report.when == 'call' and '::a_' in report.nodeid and not pathlib.Path('suites/{name}').exists():",
         "        assert time.monotonic() < end",
         "        time.sleep(0.01)",

@@ -64,7 +64,7 @@ def test_the_controller_of_xdist_shows_what_a_worker_compiles_while_it_waits_for
     for name, seconds in (("PATIENCE", 0.01), ("LOG_INTERVAL", 0.0)):
         monkeypatch.setattr(f"pytest_retarget.session.progress.{name}", seconds)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    log, end = Log(), time.monotonic() + 10
+    log, end = Log(), time.monotonic() + 600
 
     def get() -> str:
         while not log.lines and time.monotonic() < end:
