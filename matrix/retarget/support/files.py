@@ -139,8 +139,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Readers see all of `path` or nothing. Raises `OSError`, also for a device or a pipe, which would be gone then.
     """
-    if path.exists() and not path.is_dir() and (what := irregular(path)):
-        raise OSError(errno.EINVAL, f"found {what}, expected a file")
+    with suppress(FileNotFoundError):  # another process may remove it meanwhile
+        if path.exists() and not path.is_dir() and (what := irregular(path)):
+            raise OSError(errno.EINVAL, f"found {what}, expected a file")
     beside = path.parent / f"{UNFINISHED}{os.getpid()}-{secrets.token_hex(8)}"
     try:
         yield beside

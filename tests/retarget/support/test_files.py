@@ -9,6 +9,7 @@ import pytest
 from retarget.support.errors import RetargetError
 from retarget.support.files import (
     OutsideError,
+    irregular,
     is_inside,
     read_bytes,
     replacing,
@@ -25,6 +26,21 @@ def test_a_file_is_written_with_its_folder_and_replaced(tmp_path: Path) -> None:
     write_atomically(path, b"second")
     assert path.read_bytes() == b"second"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_that_another_process_removes_meanwhile_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"first")
+
+    def removed(looked_at: Path) -> str:
+        path.unlink()
+        return irregular(looked_at)
+
+    monkeypatch.setattr("retarget.support.files.irregular", removed)
+    write_atomically(path, b"second")
+    assert path.read_bytes() == b"second"
 
 
 def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
