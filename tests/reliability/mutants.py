@@ -69,13 +69,18 @@ def _opencl(modules: str, *tests: str) -> Part:
     )
 
 
+CORE_TESTS = ("tests/retarget",)
 MORE_TESTS = {
     "pytest_retarget": ("tests/acceptance", "tests/retarget_ctest"),
-    "retarget/session": ("tests/acceptance",),
-    "retarget/worker": ("tests/retarget/session/run", "tests/retarget_iree/runtime", "tests/acceptance"),
+    "retarget/arrays": (*CORE_TESTS, "tests/retarget_cases"),
+    "retarget/session": (*CORE_TESTS, "tests/acceptance"),
+    "retarget/worker": (*CORE_TESTS, "tests/retarget_iree/runtime", "tests/acceptance"),
+    "retarget_bench": ("tests/acceptance",),
+    "retarget_repro": ("tests/acceptance",),
 }
 """Of packages, tests outside of their own folder: whole sessions are those of pytest's plugin, as is that of `retarget
-run`, and trials of targets are made in them; a worker is tested by those who give it work."""
+run`, and trials of targets are made in them; a worker is tested by those who give it work, and what is below in the
+core, whose packages are not named here, by all of the core."""
 
 
 def parts() -> list[Part]:
@@ -84,7 +89,7 @@ def parts() -> list[Part]:
         Part(
             package=name,
             modules=(f"{folder.relative_to(ROOT)}/**/*.py",),
-            tests=(f"tests/{name}", *MORE_TESTS.get(name, ())),
+            tests=MORE_TESTS.get(name, CORE_TESTS) if top == "matrix" else (f"tests/{name}", *MORE_TESTS.get(name, ())),
         )
         for top, pattern in (("matrix", "retarget/*"), ("plugin", "*"))
         for folder in sorted((ROOT / top).glob(pattern))
@@ -229,11 +234,19 @@ def _changes(node: ast.AST, carrier: ast.AST | None, *, texts: bool) -> Iterator
 
 def _is_for_people(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id in {"__all__", "Scalar", "SpirvType"}
+        return node.targets[0].id in {"__all__", "Scalar", "SpirvType"} or _is_limit(node)
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     unused = isinstance(node, ast.Delete) and isinstance(node.targets[0], ast.Name)
     return alone or typing or unused or isinstance(node, ast.Import | ast.ImportFrom | ast.Assert)
+
+
+def _is_limit(node: ast.Assign) -> bool:
+    """Whether it is a size or a time of a module, such as `_LARGEST = 16 * 1024**2`: no test is to pin its value."""
+    parts = [one for one in ast.walk(node.value) if not isinstance(one, ast.operator)]
+    numbers = [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, int | float)]
+    only = all(isinstance(one, ast.BinOp | ast.Constant) for one in parts)
+    return only and len(numbers) > 0 and (max(numbers) > 9 or any(isinstance(one, float) for one in numbers))
 
 
 def _replacements(node: ast.AST, parent: ast.AST, *, texts: bool) -> Iterator[ast.AST]:
