@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
         note=lambda line: print(line, file=sys.stderr, flush=True),
     )
     if arguments.results is not None:
-        write_checks(arguments.results, reports)
+        write_checks(arguments.results, reports, arguments.check)
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
@@ -228,10 +228,11 @@ def _record(one: DriverCheckOutcome, report: DriverReport) -> TargetRecord:
     )
 
 
-def write_checks(folder: Path, reports: Iterable[DriverReport]) -> None:
-    """Write the outcomes of checks into a folder of results. Raises `RetargetError` where that fails."""
+def write_checks(folder: Path, reports: Iterable[DriverReport], globs: Iterable[str] = ()) -> None:
+    """Write the outcomes of checks, those of `globs` or all, into a folder of results. Raises `RetargetError`."""
     records = [_record(one, report) for report in reports for one in report.outcomes]
-    start = new_session(selected=len(records), digest=digest_of_ids(one.nodeid for one in records))
+    digest = digest_of_ids(one.nodeid for one in records)
+    start = new_session(selected=len(records), digest=digest, arguments=tuple(globs))
     with ResultsWriter(folder, start) as writer:
         for record in records:
             writer.write(replace(record, session=start.session))
@@ -242,15 +243,16 @@ def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: 
     """Return the checks of drivers that results have of some runtime configs, and those of drivers that only the ladder
     has. Results may have others too: those of another ladder's drivers.
 
-    A check that the ladder has and results of other checks of its driver do not is no target any more.
+    A check that the ladder has and results of all checks of its driver do not is no target any more.
     """
-    found = {
-        record.nodeid: record.trial_digest
-        for session in sessions
-        for record in session.records
-        if record.nodeid.startswith(DRIVER) and record.runtime in configs
-    }
-    tried = {one.partition("::")[0] for one in found}
+    found: dict[str, str] = {}
+    tried = set()
+    for session in sessions:
+        is_whole = session.is_complete and not session.start.arguments
+        for one in session.records:
+            if one.nodeid.startswith(DRIVER) and one.runtime in configs:
+                found[one.nodeid] = one.trial_digest
+                tried |= {one.nodeid.partition("::")[0]} if is_whole else set()
     for line in ladder.lines:
         if line.target.startswith(DRIVER) and line.target.partition("::")[0] not in tried:
             found.setdefault(line.target, line.digest)

@@ -191,9 +191,10 @@ def test_outcomes_and_reports_are_printed_as_they_come(
 
 
 def test_as_json_it_is_whole_and_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], "--json", "--results", "out")
+    arguments = ("--json", "--results", "out", "--check", "fill.*")
+    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], *arguments)
     found, absent = json.loads(capsys.readouterr().out)
-    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT])])
+    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT], ["fill.*"])])
     assert (found["config"], found["driver"], found["rung"], [one["name"] for one in found["devices"]]) == (
         *("my npu", "npu", "transfers"),
         ["NPU 1"],
