@@ -265,7 +265,7 @@ def states(
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
     cut = any(not one.is_complete or _lost_some(one) for one in sessions)
-    return [_state(one, lines.get(one.id), by_id, results, stable, stale, cut=cut) for one in targets]
+    return [_state(one, lines.get(one.id), by_id, stable, stale, results=results, cut=cut) for one in targets]
 
 
 class _Try(Struct, frozen=True):
@@ -299,10 +299,10 @@ def _state(
     target: LadderTarget,
     line: Line | None,
     sessions: Sequence[Mapping[str, list[TargetRecord]]],
-    results: Mapping[str, TargetRecord],
     stable: int,
     stale: Callable[[LadderTarget, _Try], str],
     *,
+    results: Mapping[str, TargetRecord],
     cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
@@ -311,19 +311,15 @@ def _state(
     last = results.get(target.id)
     why = ""
     for session in sessions:
-        of_today: list[_Try] = []
         found = [*_tries(target, session)]
         own = session.get(target.id, ())[-1:]
         if not found and own and own[0].outcome.is_bad:
             tries, why = [], ""  # what came before it stands no more
             if own[0] is last:  # nor does anything behind it
                 break
-        for one in found:
-            if said := stale(target, one):
-                why = said
-            else:
-                of_today.append(one)
-        if of_today:
+        said = [(stale(target, one), one) for one in found]
+        why = next((reason for reason, _ in reversed(said) if reason), why)
+        if of_today := [one for reason, one in said if not reason]:
             tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
     if not tries:
         permanent = last is not None and last.unsuitable
