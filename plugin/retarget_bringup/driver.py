@@ -245,14 +245,14 @@ def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: 
 
     A check that the ladder has and results of all checks of its driver do not is no target any more.
     """
-    found: dict[str, str] = {}
-    tried = set()
-    for session in sessions:
-        is_whole = session.is_complete and not session.start.arguments
-        for one in session.records:
-            if one.nodeid.startswith(DRIVER) and one.runtime in configs:
-                found[one.nodeid] = one.trial_digest
-                tried |= {one.nodeid.partition("::")[0]} if is_whole else set()
+    known = [
+        (record, session.is_complete and not session.start.arguments)
+        for session in sessions
+        for record in session.records
+        if record.nodeid.startswith(DRIVER) and record.runtime in configs
+    ]
+    found = {record.nodeid: record.trial_digest for record, _ in known}
+    tried = {record.nodeid.partition("::")[0] for record, is_whole in known if is_whole}
     for line in ladder.lines:
         if line.target.startswith(DRIVER) and line.target.partition("::")[0] not in tried:
             found.setdefault(line.target, line.digest)

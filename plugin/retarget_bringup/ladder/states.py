@@ -81,6 +81,11 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
         return self.declared is not None and isinstance(self.declared.target, RunTarget)
 
     @property
+    def compile_id(self) -> str:
+        """The id of the compile target of a run target, empty for others."""
+        return self.declared.compile_id if self.declared is not None and self.runs else ""
+
+    @property
     def top(self) -> Rung:
         """The rung that one try takes it to at most."""
         if self.declared is None:
@@ -345,7 +350,7 @@ def _state(
     only_compiled = lowest.only_compiled
     cases = [case for one in tries for case in one.record.cases]
     failing = {case.name for case in cases if case.stage or (case.outcome is Outcome.NOT_RUN and not case.excused)}
-    besides = _fails_besides(last, results.get(_compile_id(target)))
+    besides = _fails_besides(last, results.get(target.compile_id))
     return TargetState(
         target=target,
         line=line,
@@ -399,12 +404,8 @@ def _why_untried(record: TargetRecord) -> str:
     return f"its result is {record.outcome}, without a reason: run it again"
 
 
-def _compile_id(target: LadderTarget) -> str:
-    return target.declared.compile_id if target.declared is not None and target.runs else ""
-
-
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
-    compiled = session[compile_id][-1] if (compile_id := _compile_id(target)) in session else None
+    compiled = session[target.compile_id][-1] if target.compile_id in session else None
     records = session.get(target.id, [])
     for record in records:
         verdict = records[-1].outcome

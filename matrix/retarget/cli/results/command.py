@@ -100,11 +100,10 @@ def _diff(arguments: argparse.Namespace) -> int:
     (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
-    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
     before, after = (
         {target: state for target, (record, state) in found.items() if choose(record)} for found in (was, now)
     )
-    judge_words(arguments.mark, (old | new).values(), is_empty=not (before or after))
+    judge_words(arguments.mark, (record for record, _ in (was | now).values()), is_empty=not (before or after))
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -119,8 +118,8 @@ def _diff(arguments: argparse.Namespace) -> int:
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    for target in sorted((before.keys() & after.keys() & old.keys() & new.keys()) - worse):
-        if cases := [*worse_cases(target, old[target], new[target])]:
+    for target in sorted((before.keys() & after.keys() & was.keys() & now.keys()) - worse):
+        if cases := [*worse_cases(target, was[target][0], now[target][0])]:
             found += cases
             changed.add(target)
     same = len(targets) - len(changed)
@@ -136,7 +135,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    chosen = {target: record for target, record in new.items() if target in after}
+    chosen = {target: record for target, (record, _) in now.items() if target in after}
     blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
@@ -220,9 +219,8 @@ def judge_words(mark: str, records: Iterable[TargetRecord], *, is_empty: bool) -
     Raise `argparse.ArgumentError` where it selects none of the records."""
     known = [*records]
     tags = {tag for record in known for tag in record.tags}
-    hints = {
-        one.text: hint for one in mark_terms(mark) if one.text not in tags and (hint := did_you_mean(one.text, tags))
-    }
+    unknown = [one.text for one in mark_terms(mark) if one.text not in tags]
+    hints = {word: hint for word in unknown if (hint := did_you_mean(word, tags))}
     if known and is_empty:
         msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(iter(hints.values()), '')}"
         raise argparse.ArgumentError(None, msg)
