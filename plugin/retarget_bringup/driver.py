@@ -116,25 +116,22 @@ def is_good(report: DriverReport, *, is_named: bool) -> bool:
 
 def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]) -> list[RuntimeConfig]:
     """Return what names mean. Raises `RetargetError` for one that means nothing."""
-    declared: Mapping[str, RuntimeConfig] | None = None
-    unread = ""
+    declared, unread = _declared(extensions) if any("://" not in name for name in names) else ({}, "")
     configs = []
     for name in names or sorted(registry.drivers):
         driver = name.partition("://")[0]
-        if driver in registry.drivers:
+        if name in declared:
+            configs.append(declared[name])
+        elif driver in registry.drivers:
             uris = (name,) if "://" in name else ()
             configs.append(RuntimeConfig(name=name, driver=driver, devices=uris, origin=_COMMAND_LINE))
-            continue
-        if declared is None:
-            declared, unread = _declared(extensions)
-        if name not in declared:
+        else:
             known = {*registry.drivers, *declared}
             msg = (
                 f"found {name!r}, expected a driver ({', '.join(sorted(registry.drivers))}), the URI of a device, or a "
                 f"runtime config that suites below this folder use{unread}{did_you_mean(name, known)}"
             )
             raise RetargetError(msg)
-        configs.append(declared[name])
     return configs
 
 

@@ -156,10 +156,23 @@ def test_a_name_that_means_nothing_is_refused(
     )
 
 
+def test_a_runtime_config_is_checked_before_the_driver_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(driver, "check_drivers", lambda configs, **known: asked.extend(configs) or [])
+    monkeypatch.chdir(tmp_path)
+    Path("suite.toml").write_text(SUITE.replace("one-thread", "local-task"))
+    Path("a.mlir").touch()
+    assert main(["bringup", "driver", "local-task", "local-task://"]) == 0
+    assert [one.flags for one in asked] == [("--task_topology_max_group_count=1",), ()]
+
+
 def commanded(
     monkeypatch: pytest.MonkeyPatch, reports: list[DriverReport], *words: str
 ) -> tuple[int, list[Any], list[Any]]:
     """The exit status of the command where the checks end so; what was asked, and what was written."""
+    monkeypatch.chdir(Path(__file__).parent)  # where nothing is declared
     asked: list[Any] = []
     written: list[Any] = []
 
