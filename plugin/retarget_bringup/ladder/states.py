@@ -316,16 +316,15 @@ def _state(
     last = results.get(target.id)
     why = ""
     for session in sessions:
-        found = [*_tries(target, session)]
-        own = session.get(target.id, ())[-1:]
-        if not found and own and own[0].outcome.is_bad:
-            tries, why = [], ""  # what came before it stands no more
-            if own[0] is last:  # nor does anything behind it
-                break
-        said = [(stale(target, one), one) for one in found]
+        said = [(stale(target, one), one) for one in _tries(target, session)]
         why = next((reason for reason, _ in reversed(said) if reason), why)
+        own = session.get(target.id, ())[-1:]
         if of_today := [one for reason, one in said if not reason]:
             tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
+        elif own and own[0].outcome.is_bad and (own[0] is last or not said):
+            tries, why = [], why if said else ""  # what came before it stands no more
+            if own[0] is last:  # nor does anything behind it
+                break
     if not tries:
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"

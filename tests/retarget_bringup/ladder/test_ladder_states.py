@@ -92,6 +92,7 @@ def test_what_fails_on_one_device_is_not_undone_on_another_with_another_driver()
         (passes(outcome=Outcome.ERROR, message="teardown"), Rung.COMPLETES, True),
         (record(outcome=Outcome.ERROR, message="no driver"), None, True),
         (fails(stage="compare"), Rung.COMPLETES, False),
+        (fails(stage="compare", trial_digest="f" * 64), None, False),
     ],
 )
 def test_a_failure_on_one_device_stands_where_another_fails_as_expected(
@@ -102,7 +103,8 @@ def test_a_failure_on_one_device_stands_where_another_fails_as_expected(
     both = [session(replace(said, devices=one), at=1), session(as_expected, at=2)]
     for found in (state(*both, m="completes"), state(*reversed(both), m="completes")):
         assert (found.rung, found.is_lost) == (rung, is_lost)
-        assert is_lost or found.verdict is Outcome.FAILED
+        assert is_lost or found.is_stale or found.verdict is Outcome.FAILED
+        assert found.is_stale is (said.trial_digest == "f" * 64)
 
 
 def test_a_target_whose_files_are_not_here_is_not_judged_and_its_results_are_not_blamed() -> None:
