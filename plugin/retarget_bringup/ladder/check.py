@@ -284,7 +284,7 @@ def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str
     gone = {line.digest: line for line in ladder.lines if line.target not in known}
     for one in states:
         line = _highest(one.line, (committed or {}).get(one.id))
-        if line is None and one.rung is not None and one.target.digest in gone:
+        if line is None and one.target.digest in gone:
             line = replace(gone[one.target.digest], target=one.id)
         if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue
