@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
         note=lambda line: print(line, file=sys.stderr, flush=True),
     )
     if arguments.results is not None:
-        write_checks(arguments.results, reports)
+        write_checks(arguments.results, reports, arguments.check)
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
@@ -116,25 +116,22 @@ def is_good(report: DriverReport, *, is_named: bool) -> bool:
 
 def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]) -> list[RuntimeConfig]:
     """Return what names mean. Raises `RetargetError` for one that means nothing."""
-    declared: Mapping[str, RuntimeConfig] | None = None
-    unread = ""
+    declared, unread = _declared(extensions) if any("://" not in name for name in names) else ({}, "")
     configs = []
     for name in names or sorted(registry.drivers):
         driver = name.partition("://")[0]
-        if driver in registry.drivers:
+        if name in declared:
+            configs.append(declared[name])
+        elif driver in registry.drivers:
             uris = (name,) if "://" in name else ()
             configs.append(RuntimeConfig(name=name, driver=driver, devices=uris, origin=_COMMAND_LINE))
-            continue
-        if declared is None:
-            declared, unread = _declared(extensions)
-        if name not in declared:
+        else:
             known = {*registry.drivers, *declared}
             msg = (
                 f"found {name!r}, expected a driver ({', '.join(sorted(registry.drivers))}), the URI of a device, or a "
                 f"runtime config that suites below this folder use{unread}{did_you_mean(name, known)}"
             )
             raise RetargetError(msg)
-        configs.append(declared[name])
     return configs
 
 
@@ -228,10 +225,11 @@ def _record(one: DriverCheckOutcome, report: DriverReport) -> TargetRecord:
     )
 
 
-def write_checks(folder: Path, reports: Iterable[DriverReport]) -> None:
-    """Write the outcomes of checks into a folder of results. Raises `RetargetError` where that fails."""
+def write_checks(folder: Path, reports: Iterable[DriverReport], globs: Iterable[str] = ()) -> None:
+    """Write the outcomes of checks, those of `globs` or all, into a folder of results. Raises `RetargetError`."""
     records = [_record(one, report) for report in reports for one in report.outcomes]
-    start = new_session(selected=len(records), digest=digest_of_ids(one.nodeid for one in records))
+    digest = digest_of_ids(one.nodeid for one in records)
+    start = new_session(selected=len(records), digest=digest, arguments=tuple(globs))
     with ResultsWriter(folder, start) as writer:
         for record in records:
             writer.write(replace(record, session=start.session))
@@ -242,15 +240,16 @@ def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: 
     """Return the checks of drivers that results have of some runtime configs, and those of drivers that only the ladder
     has. Results may have others too: those of another ladder's drivers.
 
-    A check that the ladder has and results of other checks of its driver do not is no target any more.
+    A check that the ladder has and results of all checks of its driver do not is no target any more.
     """
-    found = {
-        record.nodeid: record.trial_digest
+    known = [
+        (record, session.is_complete and not session.start.arguments)
         for session in sessions
         for record in session.records
         if record.nodeid.startswith(DRIVER) and record.runtime in configs
-    }
-    tried = {one.partition("::")[0] for one in found}
+    ]
+    found = {record.nodeid: record.trial_digest for record, _ in known}
+    tried = {record.nodeid.partition("::")[0] for record, is_whole in known if is_whole}
     for line in ladder.lines:
         if line.target.startswith(DRIVER) and line.target.partition("::")[0] not in tried:
             found.setdefault(line.target, line.digest)

@@ -156,10 +156,23 @@ def test_a_name_that_means_nothing_is_refused(
     )
 
 
+def test_a_runtime_config_is_checked_before_the_driver_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(driver, "check_drivers", lambda configs, **known: asked.extend(configs) or [])
+    monkeypatch.chdir(tmp_path)
+    Path("suite.toml").write_text(SUITE.replace("one-thread", "local-task"))
+    Path("a.mlir").touch()
+    assert main(["bringup", "driver", "local-task", "local-task://"]) == 0
+    assert [one.flags for one in asked] == [("--task_topology_max_group_count=1",), ()]
+
+
 def commanded(
     monkeypatch: pytest.MonkeyPatch, reports: list[DriverReport], *words: str
 ) -> tuple[int, list[Any], list[Any]]:
     """The exit status of the command where the checks end so; what was asked, and what was written."""
+    monkeypatch.chdir(Path(__file__).parent)  # where nothing is declared
     asked: list[Any] = []
     written: list[Any] = []
 
@@ -191,9 +204,10 @@ def test_outcomes_and_reports_are_printed_as_they_come(
 
 
 def test_as_json_it_is_whole_and_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], "--json", "--results", "out")
+    arguments = ("--json", "--results", "out", "--check", "fill.*")
+    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], *arguments)
     found, absent = json.loads(capsys.readouterr().out)
-    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT])])
+    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT], ["fill.*"])])
     assert (found["config"], found["driver"], found["rung"], [one["name"] for one in found["devices"]]) == (
         *("my npu", "npu", "transfers"),
         ["NPU 1"],

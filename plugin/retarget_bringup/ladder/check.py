@@ -198,18 +198,21 @@ def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
 
 
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
-    """Yield that no target was held against its line: checks of drivers alone judge no target."""
+    """Yield that no target was held against its line: checks of drivers alone judge no target, nor do compiles alone
+    where a device is missing for others to reach theirs."""
     targets = [one for one in states if not one.id.startswith(DRIVER)]
-    known = [(one, one.line, one.rung) for one in targets if one.line is not None and one.rung is not None]
-    is_new = not any(one.line for one in states)  # that there is no ladder yet is said by itself
-    if any(one.is_tried or line.rung <= rung for one, line, rung in known):  # what is only compiled may be as far
+    lined, tried = [one for one in targets if one.line], [one for one in targets if one.is_tried]
+    left = [one for one in lined if one.line and one.line.rung > Rung.COMPILES and not one.is_tried]
+    is_missing = any(one.record is not None and one.record.unavailable for one in left)
+    judged = [one for one in tried if one.line and not (is_missing and (one.rung is Rung.NONE or not one.target.runs))]
+    as_far = [one for one in lined if one.line and one.rung is not None and one.line.rung <= one.rung]
+    if judged or (as_far and not is_missing):  # what is only compiled may be as far as its line
         return
-    if not is_new or not any(one.is_tried for one in targets):
+    if lined or not tried:  # that there is no ladder yet is said by itself
         reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
-        lined = [one for one in targets if one.line is not None]
         of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(targets), "target")
-        where = "" if is_new else " and is in the ladder"
+        where = f"{' on a device' if tried else ''} and is in the ladder" if lined else ""
         yield f"found no target that was tried{where}, expected results of {of}{why}"
 
 
@@ -281,7 +284,7 @@ def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str
     gone = {line.digest: line for line in ladder.lines if line.target not in known}
     for one in states:
         line = _highest(one.line, (committed or {}).get(one.id))
-        if line is None and one.rung is not None and one.target.digest in gone:
+        if line is None and one.target.digest in gone:
             line = replace(gone[one.target.digest], target=one.id)
         if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
-from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord
+from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord, results_of
 from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules, is_expired
 from retarget.support import RetargetError, counted, first_line, short_revision
 from retarget.support import dependency_state as state_of_file
@@ -79,6 +79,11 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
     def runs(self) -> bool:
         """Whether it is a run target."""
         return self.declared is not None and isinstance(self.declared.target, RunTarget)
+
+    @property
+    def compile_id(self) -> str:
+        """The id of the compile target of a run target, empty for others."""
+        return self.declared.compile_id if self.declared is not None and self.runs else ""
 
     @property
     def top(self) -> Rung:
@@ -228,8 +233,8 @@ def states(
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [session.by_target for session in sessions]
-    last = {name: records[-1] for session in by_id for name, records in session.items()}
-    targets = [one.on(last[one.id]) if one.id in last else one for one in targets]
+    results = results_of(sessions)
+    targets = [one.on(results[one.id]) if one.id in results else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}
     now: dict[str, str] = {}
@@ -265,7 +270,7 @@ def states(
         return _OTHER_COMPILE if keys[name] and made.key and made.key != keys[name] else ""
 
     cut = any(not one.is_complete or _lost_some(one) for one in sessions)
-    return [_state(one, lines.get(one.id), by_id, stable, stale, cut=cut) for one in targets]
+    return [_state(one, lines.get(one.id), by_id, stable, stale, results=results, cut=cut) for one in targets]
 
 
 class _Try(Struct, frozen=True):
@@ -302,29 +307,24 @@ def _state(
     stable: int,
     stale: Callable[[LadderTarget, _Try], str],
     *,
+    results: Mapping[str, TargetRecord],
     cut: bool,
 ) -> TargetState:
     if (rule := target.skipped_by) is not None:
         return TargetState(target=target, line=line, is_permanent=True, reason=rule.excuse)
     tries: list[_Try] = []
-    last: TargetRecord | None = None
-    why = besides = ""
+    last = results.get(target.id)
+    why = ""
     for session in sessions:
-        for record in session.get(target.id, ())[-1:]:
-            last = record
-        of_today: list[_Try] = []
-        found = [*_tries(target, session)]
-        if not found and target.id in session and last is not None and last.outcome.is_bad:
-            tries, why = [], ""  # what came before it stands no more
-        if found and last is not None:
-            besides = _fails_besides(last, found[-1].compiled)
-        for one in found:
-            if said := stale(target, one):
-                why = said
-            else:
-                of_today.append(one)
-        if of_today:
+        said = [(stale(target, one), one) for one in _tries(target, session)]
+        why = next((reason for reason, _ in reversed(said) if reason), why)
+        own = session.get(target.id, ())[-1:]
+        if of_today := [one for reason, one in said if not reason]:
             tries.append(min(of_today, key=lambda one: (one.only_compiled, one.rung)))
+        elif own and own[0].outcome.is_bad and (own[0] is last or not said):
+            tries, why = [], why if said else ""  # what came before it stands no more
+            if own[0] is last:  # nor does anything behind it
+                break
     if not tries:
         permanent = last is not None and last.unsuitable
         reason = _why_untried(last) if last is not None else "it has no result"
@@ -342,13 +342,14 @@ def _state(
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     last_on = {one.devices: one for one in tries}
     tries = [one for one in tries if one.is_of_build(last_on[one.devices] if one.devices else tries[-1])]
-    lowest = min(reversed(tries), key=lambda one: one.rung)
+    lowest = min(reversed(tries), key=lambda one: (one.rung, not one.verdict.is_bad))
     rung, record = lowest.rung, lowest.record
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:
         rung = Rung.STABLE
     only_compiled = lowest.only_compiled
     cases = [case for one in tries for case in one.record.cases]
     failing = {case.name for case in cases if case.stage or (case.outcome is Outcome.NOT_RUN and not case.excused)}
+    besides = _fails_besides(last, results.get(target.compile_id))
     return TargetState(
         target=target,
         line=line,
@@ -382,7 +383,7 @@ def _is_lost(record: TargetRecord) -> bool:
     return record.outcome.is_bad or record.outcome is Outcome.NOT_RUN or is_blocked
 
 
-def _fails_besides(record: TargetRecord, compiled: TargetRecord | None) -> str:
+def _fails_besides(record: TargetRecord | None, compiled: TargetRecord | None) -> str:
     """Return how a target or its compile target failed, where that is not the failure that its rung shows: its
     teardown, its process or another plugin. Empty where there is none."""
     for one in (record, compiled):
@@ -403,8 +404,7 @@ def _why_untried(record: TargetRecord) -> str:
 
 
 def _tries(target: LadderTarget, session: Mapping[str, list[TargetRecord]]) -> Iterator[_Try]:
-    compile_id = target.declared.compile_id if target.declared is not None else ""
-    compiled = session[compile_id][-1] if compile_id in session and compile_id != target.id else None
+    compiled = session[target.compile_id][-1] if target.compile_id in session else None
     records = session.get(target.id, [])
     for record in records:
         verdict = records[-1].outcome

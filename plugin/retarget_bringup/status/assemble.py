@@ -96,17 +96,16 @@ def _drivers(states: Sequence[TargetState]) -> tuple[DriverStatus, ...]:
 
 
 def _driver(name: str, states: Sequence[TargetState]) -> DriverStatus:
-    own = [one for one in states if not one.is_permanent]
-    rungs = [one.rung if one.rung is not None else Rung.NONE for one in own]
+    own = [(one, one.rung if one.rung is not None else Rung.NONE) for one in states if not one.is_permanent]
     checks = tuple(
         Check(
             name=one.id.partition("::")[2],
             passed=rung >= Rung.TRANSFERS,
             message=(one.record.message if one.record is not None else "") or one.reason,
         )
-        for one, rung in zip(own, rungs, strict=True)
+        for one, rung in own
     )
-    rung = min(rungs, default=Rung.NONE)
+    rung = min((rung for _, rung in own), default=Rung.NONE)
     return DriverStatus(name=name, rung=rung.word, checks=checks, not_applicable=len(states) - len(own))
 
 

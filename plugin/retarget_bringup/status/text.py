@@ -129,7 +129,8 @@ def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Ite
     yield ""
     for number, one in enumerate(blockers[:limit], 1):
         stop = f"stop at {one.rung}: " if one.rung != "none" else ""  # their stage says it
-        yield _cut(f"{number:3}. frees {one.frees}  {stop}{_way(one)}", width)
+        way = shown(": ".join(filter(None, (one.stage, one.signature))))
+        yield _cut(f"{number:3}. frees {one.frees}  {stop}{way}", width)
         size = f"  ({one.measure or f'{one.size} bytes'})" if one.measure or one.size else ""
         yield f"     smallest   {shown(one.smallest)}{size}"
         if one.reference is not None:
@@ -147,10 +148,6 @@ def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Ite
         count = counted(sum(one.frees for one in rest), "target")
         yield f"     … and {counted(len(rest), 'more signature')}, {count}; --all shows them"
         yield ""
-
-
-def _way(blocker: Blocker) -> str:
-    return shown(": ".join(filter(None, (blocker.stage, blocker.signature))))
 
 
 def _moved(moved: Moves, limit: int | None) -> Iterator[str]:
@@ -190,11 +187,9 @@ def moves(before: Lines, after: Lines) -> Moves:
     found: dict[str, list[Move]] = {"up": [], "down": [], "new": []}
     for target in sorted(after):
         now, was = after[target], before.get(target)
-        if was is None:
-            found["new"].append(Move(target=target, after=now.rung.word))
-        elif now.rung != was.rung:
-            move = Move(target=target, before=was.rung.word, after=now.rung.word)
-            found["up" if now.rung > was.rung else "down"].append(move)
+        if was is None or now.rung != was.rung:
+            way = "new" if was is None else "up" if now.rung > was.rung else "down"
+            found[way].append(Move(target=target, before=was.rung.word if was else "", after=now.rung.word))
     return Moves(up=tuple(found["up"]), down=tuple(found["down"]), new=tuple(found["new"]))
 
 

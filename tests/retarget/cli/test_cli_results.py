@@ -383,9 +383,14 @@ def test_an_expression_that_selects_nothing_is_an_error(run: Run, write: Write) 
         status, out, err = run(*words, "-m", "vulcan")
         assert (status, out) == (2, "")
         assert err.endswith("-m 'vulcan' selects none of 2 targets; did you mean 'vulkan'?\n")
-        assert run(*words, "-m", "vulkan or vulcan")[0] == (1 if words[0] == "show" else 0)
+        status, _, err = run(*words, "-m", "vulkan or vulcan or xyz")
+        assert status == (1 if words[0] == "show" else 0)
+        said = "no target has the tag 'vulcan'; did you mean 'vulkan'?"
+        assert err == f"note: -m 'vulkan or vulcan or xyz': {said}\n"
     write("b")
     assert run("show", "b.jsonl", "-m", "vulcan")[0] == 0  # there is nothing to select
+    said = "found no target in b.jsonl and b.jsonl, expected results to compare\n"
+    assert run("diff", "b.jsonl", "b.jsonl") == (1, "", said)
 
 
 def test_diff_as_json(run: Run, write: Write) -> None:

@@ -311,6 +311,16 @@ def test_a_check_of_which_nothing_was_tried_fails() -> None:
     )
 
 
+@pytest.mark.parametrize("rung", ["none", "compiles"])
+def test_what_needs_no_device_does_not_stand_for_what_one_is_missing_for(rung: str) -> None:
+    missing = record("m", outcome=Outcome.SKIPPED, reason="no driver", unavailable=True)
+    other = record("n", outcome=Outcome.BLOCKED) if rung == "none" else replace(missing, nodeid=id_of("n"))
+    here = session(compiles("m"), missing, compiles("n", failed=rung == "none"), other)
+    (nothing,) = checked(ladder(m="matches", n=rung), here, targets=[target("m"), target("n")]).failures
+    assert nothing.startswith("found no target that was tried ")
+    assert checked(ladder(m="compiles", n=rung), here, targets=[target("m"), target("n")]).holds
+
+
 def test_what_is_no_target_any_more_is_settled_by_raise() -> None:
     before = ladder(m="matches", old=("matches", "e" * 12), mm="matches")
     three = [target("m"), target("new", "e" * 12), target("mn", "d" * 12)]
@@ -319,7 +329,8 @@ def test_what_is_no_target_any_more_is_settled_by_raise() -> None:
         f"  bringup/x.ladder:3: {id_of('mm')}; did you mean {id_of('mn')!r}?\n"
         f"  bringup/x.ladder:4: {id_of('old')}; was it renamed to {id_of('new')}?",
     )
-    assert rungs(before, session(passes("m")), targets=three) == {"m": "matches"}
+    untried = session(passes("m"))  # a renamed target keeps its rung
+    assert rungs(before, untried, targets=three) == {"m": "matches", "new": "matches"}
     renamed = session(passes("m"), fails("new", trial_digest="e" * 64))
     assert rungs(before, renamed, targets=three) == {"m": "matches", "new": "matches"}
 

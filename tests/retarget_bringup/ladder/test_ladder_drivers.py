@@ -78,6 +78,12 @@ def test_a_check_of_a_driver_without_results_was_not_tried_and_one_that_is_no_mo
     assert driver_targets((), ladder(), {"vulkan"}) == []
 
 
+def test_a_check_that_was_not_asked_for_is_not_gone(tmp_path: Path) -> None:
+    write_checks(tmp_path, [report(CheckState.PASSED, Rung.TRANSFERS)], ["fill.*"])
+    of = found(read_results([tmp_path]), lines("driver:vulkan::fill.ranges", "driver:vulkan::copy.sizes"))
+    assert of["driver:vulkan::copy.sizes"].standing is Standing.NOT_TRIED
+
+
 def test_checks_of_drivers_that_the_ladder_is_not_about_are_no_targets_of_it(tmp_path: Path) -> None:
     other = replace(report(CheckState.FAILED, Rung.OPENS), config="cuda")
     other = replace(other, outcomes=tuple(replace(one, config="cuda") for one in other.outcomes))

@@ -86,6 +86,27 @@ def test_what_fails_on_one_device_is_not_undone_on_another_with_another_driver()
     assert state(*both, session(passes(devices=newer), at=3), m="matches").rung is Rung.MATCHES
 
 
+@pytest.mark.parametrize(
+    ("said", "rung", "is_lost"),
+    [
+        (passes(outcome=Outcome.ERROR, message="teardown"), Rung.COMPLETES, True),
+        (record(outcome=Outcome.ERROR, message="no driver"), None, True),
+        (fails(stage="compare"), Rung.COMPLETES, False),
+        (fails(stage="compare", trial_digest="f" * 64), None, False),
+    ],
+)
+def test_a_failure_on_one_device_stands_where_another_fails_as_expected(
+    said: TargetRecord, rung: Rung | None, *, is_lost: bool
+) -> None:
+    one, other = ((DeviceRecord(driver="d", uri="d://", name=name, physical_id="p"),) for name in ("one", "other"))
+    as_expected = fails(stage="compare", outcome=Outcome.XFAILED, devices=other)
+    both = [session(replace(said, devices=one), at=1), session(as_expected, at=2)]
+    for found in (state(*both, m="completes"), state(*reversed(both), m="completes")):
+        assert (found.rung, found.is_lost) == (rung, is_lost)
+        assert is_lost or found.is_stale or found.verdict is Outcome.FAILED
+        assert found.is_stale is (said.trial_digest == "f" * 64)
+
+
 def test_a_target_whose_files_are_not_here_is_not_judged_and_its_results_are_not_blamed() -> None:
     missing = target(digest="", missing="it cannot be judged here: onnx is not installed")
     found = state(session(passes()), of=missing, m="matches")

@@ -100,12 +100,10 @@ def _diff(arguments: argparse.Namespace) -> int:
     (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
-    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
     before, after = (
         {target: state for target, (record, state) in found.items() if choose(record)} for found in (was, now)
     )
-    if not (before or after):
-        refuse_none(arguments.mark, (old | new).values())
+    judge_words(arguments.mark, (record for record, _ in (was | now).values()), is_empty=not (before or after))
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -114,12 +112,14 @@ def _diff(arguments: argparse.Namespace) -> int:
         breaks = target in before and before[target].is_bad and state.is_good
         if breaks and not {*state.goldens}.isdisjoint(before[target].goldens):
             after[target] = State(Outcome.PARTIAL, "", "its golden rule was not judged")
-    targets = sorted(before.keys() | after.keys())
+    if not (targets := sorted(before.keys() | after.keys())):
+        msg = f"found no target in {arguments.before} and {arguments.after}, expected results to compare"
+        raise RetargetError(msg)
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    for target in sorted((before.keys() & after.keys() & old.keys() & new.keys()) - worse):
-        if cases := [*worse_cases(target, old[target], new[target])]:
+    for target in sorted((before.keys() & after.keys() & was.keys() & now.keys()) - worse):
+        if cases := [*worse_cases(target, was[target][0], now[target][0])]:
             found += cases
             changed.add(target)
     same = len(targets) - len(changed)
@@ -135,7 +135,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    chosen = {target: record for target, record in new.items() if target in after}
+    chosen = {target: record for target, (record, _) in now.items() if target in after}
     blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
@@ -214,13 +214,17 @@ def record_filter(arguments: argparse.Namespace) -> Callable[[TargetRecord], boo
         raise argparse.ArgumentError(None, str(error)) from error
 
 
-def refuse_none(mark: str, records: Iterable[TargetRecord]) -> None:
-    """Raise `argparse.ArgumentError` where `-m` selects none of all the records there are: it may be misspelt."""
-    if known := [*records]:
-        tags = {tag for record in known for tag in record.tags}
-        hints = (did_you_mean(term.text, tags) for term in mark_terms(mark) if term.text not in tags)
-        msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(filter(None, hints), '')}"
+def judge_words(mark: str, records: Iterable[TargetRecord], *, is_empty: bool) -> None:
+    """Note what of `-m` seems misspelt: words that none of all the records has, and which are like one that they have.
+    Raise `argparse.ArgumentError` where it selects none of the records."""
+    known = [*records]
+    tags = {tag for record in known for tag in record.tags}
+    unknown = [one.text for one in mark_terms(mark) if one.text not in tags]
+    hints = {word: hint for word in unknown if (hint := did_you_mean(word, tags))}
+    if known and is_empty:
+        msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(iter(hints.values()), '')}"
         raise argparse.ArgumentError(None, msg)
+    sys.stderr.writelines(f"note: -m {mark!r}: no target has the tag {word!r}{hint}\n" for word, hint in hints.items())
 
 
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -246,8 +250,7 @@ def _show(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     known = results_of(sessions)
     results = {target: record for target, record in sorted(known.items()) if choose(record)}
-    if not results:
-        refuse_none(arguments.mark, known.values())
+    judge_words(arguments.mark, known.values(), is_empty=not results)
     missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
