@@ -98,15 +98,12 @@ def parts() -> list[Part]:
     ]
     return [
         *found,
-        _opencl("clc/ops/*.py clc/types.py", "clc/ops", "clc/test_clc_types.py"),
-        _opencl(
-            "clc/addresses.py clc/barriers.py",
-            *(f"clc/test_{name}.py" for name in ("addresses", "barriers", "generated_kernels", "loops")),
-        ),
+        _opencl("clc/ops/*.py clc/types.py", "clc"),
+        _opencl("clc/addresses.py clc/barriers.py", "clc"),
         _opencl("hostprog/*rules.py", "hostprog"),
-        _opencl("run/instructions.py run/scalars.py", "run/test_instructions.py", "run/test_scalars.py"),
-        _opencl("artifact/file.py", "artifact"),
-        _opencl("run/program.py", "run/test_programs.py", "run/test_timed_calls.py", "run/test_instructions.py"),
+        _opencl("run/instructions.py run/scalars.py", "run"),
+        _opencl("artifact/file.py", "artifact", "run"),
+        _opencl("run/program.py", "run"),
     ]
 
 
