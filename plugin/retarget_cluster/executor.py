@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import hashlib
 import heapq
 import itertools
 import re
@@ -23,11 +24,9 @@ from retarget.session import (
     CompileJob,
     ExecutorSession,
     InputDigests,
-    Inputs,
     RunJob,
     SickDeviceError,
     Working,
-    digest_of,
     host_platform,
 )
 from retarget.support import RetargetError, files_below, write_atomically
@@ -226,7 +225,7 @@ class ClusterExecutor:
         request = job.message.request
         if len(request.source) > _LARGEST_INLINE:
             source = str(request.source_path)
-            files = (*files, (source, digest_of(request.source)))
+            files = (*files, (source, hashlib.sha256(request.source).hexdigest()))
             job = replace(job, message=replace(job.message, request=replace(request, source=b"")))
 
         async def able(worker: Worker) -> bool:
@@ -396,7 +395,7 @@ class ClusterExecutor:
     async def _tried(
         self,
         work: CompileJob | RunJob,
-        files: Inputs,
+        files: tuple[tuple[str, str], ...],
         title: str,
         able: Callable[[Worker], Awaitable[bool]],
         resource: str,

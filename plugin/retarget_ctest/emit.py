@@ -20,7 +20,7 @@ from retarget.cli import (
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
-from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, listed, write_files
+from retarget.support import RetargetError, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""
@@ -57,10 +57,13 @@ def _ctest_file(tests: Iterable[_Test], root: Path) -> str:
 def _lines_of(test: _Test, root: Path) -> Iterator[str]:
     name = cmake_text(test.name)
     yield f"add_test({name} {' '.join(map(cmake_text, test.command))})"
-    properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
-    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", cmake_list(test.labels))]
+    properties: list[tuple[str, str | tuple[str, ...]]] = [
+        ("WORKING_DIRECTORY", str(root)),
+        ("TIMEOUT", f"{test.timeout:.0f}"),
+    ]
+    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", test.labels)]
     properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
-    properties += [("RESOURCE_LOCK", cmake_list(test.locks))]
+    properties += [("RESOURCE_LOCK", test.locks)]
     yield f"set_tests_properties({name} PROPERTIES"
     yield from (f"  {key} {cmake_text(value)}" for key, value in properties if value)
     yield ")"

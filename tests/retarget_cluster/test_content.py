@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
-from retarget.session import CompileJob, Inputs, RemoteStore, RunJob
+from retarget.session import CompileJob, RemoteStore, RunJob
+from retarget.session.cache.key import Inputs
 from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker import CompileModule

@@ -14,7 +14,7 @@ from retarget.declare.schema.values import fields_of
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader, overrides
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import is_glob, known_words, name_error
+from retarget.model.names import is_glob, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path
@@ -141,7 +141,7 @@ def _unmatched(globs: Sequence[str], names: Sequence[str], path: KeyPath, expect
     """Yield an error for each glob that matches none of the names."""
     for index, glob in enumerate(globs):
         if not fnmatch.filter(names, glob):
-            hint = did_you_mean(glob, names) or f"; {known_words(names)}"
+            hint = did_you_mean(glob, names, lists=True)
             yield Problem((*path, index), f"found {glob!r}, expected {expected}{hint}")
 
 

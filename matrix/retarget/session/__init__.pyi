@@ -23,8 +23,6 @@ from retarget.extension.registry import load_extensions as load_extensions
 from retarget.session.cache.folder import cache_of_command as cache_of_command
 from retarget.session.cache.folder import choose_cache as choose_cache
 from retarget.session.cache.key import InputDigests as InputDigests
-from retarget.session.cache.key import Inputs as Inputs
-from retarget.session.cache.key import digest_of as digest_of
 from retarget.session.cache.key import host_identity as host_identity
 from retarget.session.cache.remote_objects import remote_settings as remote_settings
 from retarget.session.cache.remote_store import RemoteStore as RemoteStore

@@ -24,13 +24,11 @@ from retarget.support.files import replacing as replacing
 from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files
-from retarget.support.github import MAX_ANNOTATIONS as MAX_ANNOTATIONS
+from retarget.support.github import error_annotations as error_annotations
 from retarget.support.github import log_group as log_group
 from retarget.support.github import on_github as on_github
-from retarget.support.github import workflow_command as workflow_command
 from retarget.support.scratch import ScratchFolder as ScratchFolder
 from retarget.support.scratch import hold_lock as hold_lock
-from retarget.support.text import cmake_list as cmake_list
 from retarget.support.text import cmake_text as cmake_text
 from retarget.support.text import counted as counted
 from retarget.support.text import cut_stacks as cut_stacks
@@ -39,7 +37,6 @@ from retarget.support.text import error_line as error_line
 from retarget.support.text import first_line as first_line
 from retarget.support.text import is_stack_frame as is_stack_frame
 from retarget.support.text import listed as listed
-from retarget.support.text import printable as printable
 from retarget.support.text import shown as shown
 from retarget.support.text import size_text as size_text
 from retarget.support.text import strip_colour as strip_colour

@@ -8,4 +8,3 @@ from retarget.worker.messages import Timing as Timing
 from retarget.worker.process import available_cores as available_cores
 from retarget.worker.process import signal_name as signal_name
 from retarget.worker.started import SpareWorker as SpareWorker
-from retarget.worker.started import Spawner as Spawner

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import bits_of, dtype_named, fit, kind_of, read_bin, read_npy, read_npz, type_text
+from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, fit, kind_of, read_npz, type_text
 from retarget.model import DeclaredType, mlir_name, shape_fits
 from retarget.support import LIMIT_VARIABLE, DataFiles, RetargetError, data_limit
 
@@ -69,7 +69,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         stored: Array | None = None
         match table:
             case NpyTable():
-                stored = read_npy(self.files.path(table.npy))
+                stored = StoredArrays(path=self.files.path(table.npy)).only()
             case NpzTable():
                 stored = read_npz(self.files.path(table.npz), table.array)
             case PbTable():
@@ -88,7 +88,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         shape = _shape(value, declared)
         _expect_room(shape, dtype)
         if isinstance(table, BinTable):
-            return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
+            return RawFile(path=self.files.path(table.bin)).only(dtype=dtype, shape=shape)
         if self.only_checks or isinstance(table, FillTable):
             element = None if declared is None else declared.element
             scalar = DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())

@@ -28,7 +28,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
 from retarget.worker.process import available_cores
-from retarget.worker.started import Spawner
 
 if TYPE_CHECKING:
     from retarget.session.executor import Executor
@@ -94,8 +93,7 @@ class BuildService:
         self._workers = workers or available_cores()
         self._executor = executor
         self._on_done = on_done
-        self._spawner = Spawner()
-        self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
+        self._pool = CompilePool(extensions=extensions, max_idle=2 * self._workers)
         self._resolver = Resolver(store=store, fingerprint=self.fingerprint, ask=self._ask_resolve)
         self._fingerprints: dict[CompilerConfig, str | Exception] = {}
         self._asking = threading.Lock()
@@ -280,7 +278,7 @@ class BuildService:
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
-        self._spawner.kill()
+        self._pool.kill()
 
     def close(self) -> None:
         """Stop: kill the compiles that run, forget what is queued, and end the workers."""
@@ -288,11 +286,10 @@ class BuildService:
             self._closed = True
             self._pending.clear()
             self._changed.notify_all()
-        self._pool.close()
+        self._pool.stop()
         for thread in self._threads:
             thread.join()
         self._pool.close()
-        self._spawner.close()
 
     # ------------------------------------------------------------ the builder threads
 
