@@ -10,13 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget import cli
-from retarget.cli import (
-    add_expression_arguments,
-    add_path_arguments,
-    add_toolchain_argument,
-    output_folder,
-    read_declared,
-)
+from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
@@ -100,8 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ctest.add_argument(
         "--check", action="store_true", help=f"write nothing; fail if {_FILE} lacks a target, or `retarget check` does"
     )
-    add_expression_arguments(ctest)
-    add_path_arguments(ctest)
+    add_path_arguments(ctest, expressions=True)
     add_toolchain_argument(ctest)
     ctest.add_argument(
         "--retarget-extension",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from retarget.cli import part_lines
 from retarget.extension import CompilerError, overrides
-from retarget.profiles import Profile, shipped_profiles
+from retarget.profiles import Profile
 from retarget.session import Registry, load_extensions
 from retarget.support import RetargetError
 
@@ -89,7 +89,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
 
 
 def _listing() -> str:
-    profiles = [*map(Profile.find, shipped_profiles())]
+    profiles = Profile.shipped()
     width = max((len(profile.name) for profile in profiles), default=0)
     lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
     return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"

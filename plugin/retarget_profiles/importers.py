@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from retarget.model import FeatureValue
-from retarget.profiles import OPENCL_EXTENSIONS, Capability, Profile, known_names, value_error
+from retarget.profiles import OPENCL_EXTENSIONS, Capability, Profile, known_names
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -136,7 +136,7 @@ class Report(Struct, kw_only=True):
 
     def add(self, name: str, value: FeatureValue, place: KeyPath = ()) -> None:
         """Take a value, unless it is impossible or another one is there already."""
-        if message := value_error(name, value):
+        if message := Capability(name=name, value=value, source=self.tool).error:
             self.error(place, message)
         elif name in self.values and self.values[name] != value:
             first = format_key_path(self.places[name])

@@ -11,13 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from retarget.cli.support import (
-    add_expression_arguments,
-    add_path_arguments,
-    add_toolchain_argument,
-    part_lines,
-    read_declared,
-)
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, part_lines, read_declared
 from retarget.expect.matching import GoldenAssignment, RuleSet
 from retarget.expect.verdict import TargetRules, is_expired
 from retarget.extension import CompilerError, UnavailableError
@@ -55,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the name of a target, or its node id, as `retarget list` and pytest show them; not needed with -m or -k",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser)
+    add_path_arguments(parser, expressions=True)
     add_toolchain_argument(parser)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, text_table
+from retarget.cli.support import add_path_arguments, read_declared, text_table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import cmake_text
@@ -56,8 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to print (text); cmake and bazel print the builds of runtimes, as a file to include",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser, positional=False)
+    add_path_arguments(parser, positional=False, expressions=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

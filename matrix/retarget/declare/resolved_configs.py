@@ -35,7 +35,7 @@ from retarget.profiles.files import located_profile, reference_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
-from retarget.targets.availability import SYSTEM_ALIASES, architecture_error, system_error, word_error
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable
@@ -252,8 +252,8 @@ def _runtime_problems(
     yield from reference_problems(hosts, table.host, entry.path)
     yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from env_problems(table.env, (*entry.path, "env"))
-    yield from word_problems(_systems(table), (*entry.path, "host_os"), system_error)
-    yield from word_problems(table.host_arch, (*entry.path, "host_arch"), architecture_error)
+    yield from word_problems(_systems(table), (*entry.path, "host_os"), partial(word_error, known=HOST_SYSTEMS))
+    yield from word_problems(table.host_arch, (*entry.path, "host_arch"), partial(word_error, known=HOST_ARCHITECTURES))
     yield from word_problems(table.requires, (*entry.path, "requires"), requirement_error)
     if table.device_type is not None and (message := word_error(table.device_type, DEVICE_TYPES)):
         yield Problem((*entry.path, "device_type"), message)

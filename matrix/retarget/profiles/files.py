@@ -181,6 +181,11 @@ class Capability(Struct, frozen=True, kw_only=True):
     value: FeatureValue
     source: str
 
+    @property
+    def error(self) -> str | None:
+        """Why it cannot have the value; None if it can."""
+        return value_error(self.name, self.value)
+
 
 class Profile(Struct, frozen=True, kw_only=True):
     """A device's capabilities. `driver` is that of runtime configs (`vulkan`, `opencl`, `cuda`, `local-task`).
@@ -257,10 +262,16 @@ class Profile(Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def find(cls, reference: str, *, others: Iterable[str] = ()) -> Profile:
-        """Read a profile by path or name; `others` is as for `profile_file`. Raises `RetargetError`: `DiagnosticsError`
-        for what is wrong in its file."""
-        return cls.read(profile_file(reference, others=others))
+    def find(cls, reference: str, *, others: Iterable[str] = (), prefix: str = "") -> Profile:
+        """Read a profile by path or name; `others` is as for `profile_file`. The name of a shipped one may lack the
+        `prefix`. Raises `RetargetError`: `DiagnosticsError` for what is wrong in its file."""
+        prefixed = f"{prefix}{reference}"
+        return cls.read(profile_file(prefixed if prefixed in shipped_profiles() else reference, others=others))
+
+    @classmethod
+    def shipped(cls) -> list[Profile]:
+        """Read all profiles that installed packages ship. Raises as `find` does."""
+        return [*map(cls.read, shipped_profiles().values())]
 
     @classmethod
     def of_device(cls, info: DeviceInfo, source: str) -> Profile:

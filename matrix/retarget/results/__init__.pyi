@@ -1,6 +1,5 @@
 from retarget.results.files import RESULTS_SUFFIX as RESULTS_SUFFIX
 from retarget.results.files import Attribution as Attribution
-from retarget.results.files import ResultsLine as ResultsLine
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import attempts_of as attempts_of

@@ -54,9 +54,8 @@ from retarget.session.trial.services import SessionErrors as SessionErrors
 from retarget.session.trial.services import TrialServices as TrialServices
 from retarget.session.trial.trial import SuiteContext as SuiteContext
 from retarget.session.trial.trial import Trial as Trial
-from retarget.targets.availability import architecture_error as architecture_error
 from retarget.targets.availability import host_platform as host_platform
-from retarget.targets.availability import system_error as system_error
+from retarget.targets.availability import platform_errors as platform_errors
 from retarget.targets.collected import CollectedSuite as CollectedSuite
 from retarget.targets.collected import Declared as Declared
 from retarget.targets.collected import DeclaredTarget as DeclaredTarget
@@ -67,7 +66,6 @@ from retarget.targets.collected import Selection as Selection
 from retarget.targets.collected import SelectionRequest as SelectionRequest
 from retarget.targets.collected import SelectionUsageError as SelectionUsageError
 from retarget.targets.collected import collect_targets as collect_targets
-from retarget.targets.collected import pytest_plugin as pytest_plugin
 from retarget.targets.expansion import compile_target_name as compile_target_name
 from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError

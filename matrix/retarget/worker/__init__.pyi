@@ -1,5 +1,4 @@
 from retarget.worker.artifact import KeptFiles as KeptFiles
-from retarget.worker.hosts import HostError as HostError
 from retarget.worker.hosts import RemoteCalls as RemoteCalls
 from retarget.worker.messages import CompiledModule as CompiledModule
 from retarget.worker.messages import CompileModule as CompileModule

@@ -11,14 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from retarget.model import name_error
 from retarget.profiles import located_profile, reference_error
-from retarget.session import (
-    ExpressionError,
-    architecture_error,
-    compile_selector,
-    model_schema,
-    schema_problems,
-    system_error,
-)
+from retarget.session import ExpressionError, compile_selector, model_schema, platform_errors, schema_problems
 from retarget.support import (
     DiagnosticsError,
     KeyPath,
@@ -146,9 +139,8 @@ class _Reader:
             if label not in labels:
                 expected = f"expected one of the labels of this project ({', '.join(labels)})"
                 self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
-        for key, message in (("os", system_error(table.os)), ("arch", architecture_error(table.arch))):
-            if message is not None:
-                self._problem((*path, key), message)
+        for key, wrong in platform_errors(table.os, table.arch):
+            self._problem((*path, key), wrong)
         for at, device in enumerate(located_profile(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):
                 continue

@@ -17,12 +17,13 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
 from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import Profile, parse_requirement, profile_file
+from retarget.profiles import Profile, parse_requirement
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
 
@@ -243,10 +244,11 @@ class _Machine(Struct, frozen=True, kw_only=True):
         return Refused(step=step, reason=f"runner {self.runner.name!r} {reason}")
 
 
-def _profile_file(runtime: RuntimeConfig) -> Path:
+@cache
+def _profile_file(runtime: RuntimeConfig) -> Path | None:
     """Return the file of a runtime config's profile. Raises `RetargetError` with its place where there is none."""
     try:
-        return profile_file(runtime.profile)
+        return Profile.find(runtime.profile).file
     except RetargetError as error:
         where = SourceLocations().location(runtime.origin, "profile")
         msg = f"runtime config {runtime.name!r} ({where}): {error}"

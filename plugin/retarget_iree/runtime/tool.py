@@ -31,7 +31,7 @@ from retarget.extension import Check, CheckSink, Device, DriverError, Program, U
 from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
 from retarget.session import host_platform
 from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
-from retarget.worker import HostError, RemoteCalls
+from retarget.worker import RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.checks import ReturnedCheck, checks_in
@@ -95,8 +95,6 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
     what += f" on host {host.name!r}" if host is not None else ""
     try:
         done = place.run([*config.run_under, place.tool, f"--dump_devices={driver}"])
-    except HostError as error:
-        raise UnavailableError(str(error), error.hint) from error
     except OSError as error:
         msg = f"{what} does not start: {error.strerror or error}"
         hint = f"run_under of runtime config {config.name!r} names what runs a tool of another machine, such as QEMU"
@@ -226,7 +224,7 @@ class ToolProgram(Program):
             path.unlink(missing_ok=True)  # of the call before: what runs the tool may hide that it fails
         try:
             done = self._device.place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
-        except HostError as error:
+        except UnavailableError as error:  # the host was lost
             raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
             msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
@@ -433,7 +431,7 @@ class Place:
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
     ) -> subprocess.CompletedProcess[str]:
         """Run the tool, whose arguments name the files that it reads and writes by their paths on this machine. Raises
-        `OSError` where it does not start, `HostError` where its host fails."""
+        `OSError` where it does not start, `UnavailableError` where its host fails."""
         del inputs, outputs  # they are here
         return subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
@@ -457,13 +455,10 @@ class HostPlace(Place):
         self._needs: dict[str, Path] = {}
         self._env = (*host.env, *config.env)
         build = None if host.run_with else find_tool(config.toolchain)
-        try:
-            with ExitStack() as connected:
-                self._calls = connected.enter_context(closing(RemoteCalls(host)))
-                self.tool, self.build = self._chosen(config, build)
-                connected.pop_all()
-        except HostError as error:
-            raise UnavailableError(str(error), error.hint) from error
+        with ExitStack() as connected:
+            self._calls = connected.enter_context(closing(RemoteCalls(host)))
+            self.tool, self.build = self._chosen(config, build)
+            connected.pop_all()
 
     def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:
         """Return the tool on the host and its name for people: the host's own, or that of a build, which is to be
