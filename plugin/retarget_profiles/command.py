@@ -6,7 +6,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli import part_lines
 from retarget.extension import CompilerError, overrides
 from retarget.profiles import Profile
 from retarget.session import Registry, load_extensions
@@ -81,7 +80,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
             reasons.append(str(error))
             continue
         lines += [f"{name}, for {profile.name}:", *(f"  {flag}" for flag in target.flags)]
-        lines += [f"    {line}" for line in part_lines(target.parts)]
+        lines += [f"    {line}" for line in target.lines]
     if not lines:
         msg = f"no compiler makes a target of the profile {profile.name}: {'; '.join(reasons) or 'there is none'}"
         raise RetargetError(msg)

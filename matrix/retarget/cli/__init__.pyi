@@ -6,7 +6,6 @@ from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument
 from retarget.cli.support import input_path as input_path
 from retarget.cli.support import output_folder as output_folder
-from retarget.cli.support import part_lines as part_lines
 from retarget.cli.support import print_note as print_note
 from retarget.cli.support import read_declared as read_declared
 from retarget.cli.support import run_session as run_session

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, part_lines, read_declared
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.expect.matching import GoldenAssignment, RuleSet
-from retarget.expect.verdict import TargetRules, is_expired
+from retarget.expect.verdict import TargetRules
 from retarget.extension import CompilerError, UnavailableError
+from retarget.extension.compilers import part_lines
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
     CompilerConfig,
@@ -357,7 +358,7 @@ def _words_of(
     rule: Expectation | Golden, does: str, here: Collection[Origin] | None, *own: tuple[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
-    expired = f" (expired: it {does} nothing any more)" if is_expired(rule) else ""
+    expired = f" (expired: it {does} nothing any more)" if rule.is_expired else ""
     words = [*own, ("reason", rule.excuse), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]

@@ -9,14 +9,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
-from retarget.extension import TargetPart
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
     from retarget.targets.collected import Selection, SelectionRequest
 
 _SHOWN = 100
-
-
-def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
-    """Yield the parts of a compiler's target in groups, each below the source that its parts come from."""
-    groups: dict[str, list[TargetPart]] = {}
-    for part in parts:
-        groups.setdefault(part.source, []).append(part)
-    for source, found in groups.items():
-        yield source
-        yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
 
 
 def add_action(

@@ -11,12 +11,10 @@ from retarget.declare.sources import SUITE_FILE as SUITE_FILE
 from retarget.declare.sources import discover_suites as discover_suites
 from retarget.expect.diagnostics import CaseUse as CaseUse
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
-from retarget.expect.matching import COMPILE_STAGES as COMPILE_STAGES
 from retarget.expect.matching import Assignment as Assignment
 from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.verdict import TargetRules as TargetRules
-from retarget.expect.verdict import is_expired as is_expired
 from retarget.extension.registry import Registry as Registry
 from retarget.extension.registry import extensions_environment as extensions_environment
 from retarget.extension.registry import load_extensions as load_extensions
@@ -24,7 +22,6 @@ from retarget.session.cache.folder import cache_of_command as cache_of_command
 from retarget.session.cache.folder import choose_cache as choose_cache
 from retarget.session.cache.key import InputDigests as InputDigests
 from retarget.session.cache.key import host_identity as host_identity
-from retarget.session.cache.remote_objects import remote_settings as remote_settings
 from retarget.session.cache.remote_store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
 from retarget.session.commands import BY_HAND as BY_HAND
@@ -38,7 +35,6 @@ from retarget.session.executor import CompileJob as CompileJob
 from retarget.session.executor import ExecutorSession as ExecutorSession
 from retarget.session.executor import RunJob as RunJob
 from retarget.session.executor import Working as Working
-from retarget.session.executor import check_executor_address as check_executor_address
 from retarget.session.limits import TIMEOUTS as TIMEOUTS
 from retarget.session.references import ReferenceRuns as ReferenceRuns
 from retarget.session.run.reuse import CaseDigests as CaseDigests

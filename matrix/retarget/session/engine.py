@@ -71,7 +71,7 @@ class Engine:
         note: Callable[[str], None] | None = None,
         executor: Executor | None = None,
         spare: SpareWorker | None = None,
-        timing: Timing | None = None,
+        timing: tuple[float, float] | None = None,
     ) -> None:
         """`extensions` are module names to load in the workers in addition to the installed entry points.
 
@@ -83,7 +83,7 @@ class Engine:
         takes long: compiles, runs, the opening of devices; `note` takes a line on each wait for a device that another
         session uses, or for uploads. An `executor` compiles and runs in place of this machine, and is closed with the
         engine. A `spare` worker is used for the first device, and is the caller's to close afterwards. With a `timing`
-        this is a benchmark: cases that pass are called again.
+        (spread and seconds, as of `Timing`) this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
         self._cache = cache
@@ -100,7 +100,7 @@ class Engine:
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._executor = executor
         self._spare = spare
-        self._timing = timing
+        self._timing = None if timing is None else Timing(spread=timing[0], seconds=timing[1])
         self._exported: set[tuple[str, str]] = set()
         self._devices = OpenedDevices(self._open_devices)
         self._begun = ExitStack()  # the locks of the artifacts of runs that have begun, which prevent eviction
@@ -461,12 +461,11 @@ class Engine:
     def _remote(self) -> RemoteStore | None:
         from retarget.session.cache.remote_objects import remote_settings
 
-        settings = remote_settings() if self._shared else None
-        if settings is None:
+        if not self._shared or remote_settings() is None:
             return None
         from retarget.session.cache.remote_store import RemoteStore  # only who has a shared store needs it
 
-        return RemoteStore(settings)
+        return RemoteStore.configured()
 
     @cached_property
     def _store(self) -> Store:

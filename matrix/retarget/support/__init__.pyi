@@ -10,17 +10,15 @@ from retarget.support.errors import display_path as display_path
 from retarget.support.errors import grouped as grouped
 from retarget.support.errors import install_hint as install_hint
 from retarget.support.errors import nearest as nearest
-from retarget.support.files import LIMIT_VARIABLE as LIMIT_VARIABLE
-from retarget.support.files import UNFINISHED as UNFINISHED
 from retarget.support.files import DataFiles as DataFiles
 from retarget.support.files import can_be_written as can_be_written
-from retarget.support.files import data_limit as data_limit
 from retarget.support.files import files_below as files_below
 from retarget.support.files import irregular as irregular
 from retarget.support.files import is_inside as is_inside
 from retarget.support.files import is_there as is_there
 from retarget.support.files import read_regular as read_regular
 from retarget.support.files import replacing as replacing
+from retarget.support.files import room_error as room_error
 from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files
@@ -28,7 +26,7 @@ from retarget.support.github import error_annotations as error_annotations
 from retarget.support.github import log_group as log_group
 from retarget.support.github import on_github as on_github
 from retarget.support.scratch import ScratchFolder as ScratchFolder
-from retarget.support.scratch import hold_lock as hold_lock
+from retarget.support.scratch import make_folder as make_folder
 from retarget.support.text import cmake_text as cmake_text
 from retarget.support.text import counted as counted
 from retarget.support.text import cut_stacks as cut_stacks

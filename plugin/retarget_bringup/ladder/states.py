@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
 from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord
-from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules, is_expired
+from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules
 from retarget.support import RetargetError, counted, first_line, short_revision
 from retarget.support import dependency_state as state_of_file
 
@@ -92,7 +92,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
         """The rule that has it skipped today, None for none."""
         wholes = (self.rules.whole, self.compile_rules.whole)
         rules = (rule for rule in wholes if rule is not None and rule.outcome == "skip")
-        return next((rule for rule in rules if not is_expired(rule)), None)
+        return next((rule for rule in rules if not rule.is_expired), None)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):

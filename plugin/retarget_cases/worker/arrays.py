@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, fit, kind_of, read_npz, type_text
 from retarget.model import DeclaredType, mlir_name, shape_fits
-from retarget.support import LIMIT_VARIABLE, DataFiles, RetargetError, data_limit
+from retarget.support import DataFiles, RetargetError, room_error
 
 from retarget_cases.files.tables import (
     BinTable,
@@ -126,11 +126,8 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
 
 
 def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-    size, limit = math.prod(shape) * dtype.itemsize, data_limit()
-    if size > limit:
-        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
-        msg = f"found {type_text(shape, dtype)}, which takes {size} bytes, over the limit of {limit}; {hint}"
-        raise InvalidValueError(msg)
+    if message := room_error(type_text(shape, dtype), math.prod(shape) * dtype.itemsize):
+        raise InvalidValueError(message)
 
 
 def _as_written(array: Array, value: Value) -> Array:

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
-from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
+from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
 from retarget.session import host_platform
 from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
 from retarget.worker import RemoteCalls
@@ -450,13 +450,14 @@ class Place:
 class HostPlace(Place):
     """A host, to which the tool is pushed unless it has its own."""
 
-    def __init__(self, config: RuntimeConfig, host: Host) -> None:
-        """Connect. Raises `UnavailableError` where the host is not reached or cannot run the config."""
+    def __init__(self, config: RuntimeConfig, calls: RemoteCalls) -> None:
+        """Raises `UnavailableError` where the host, to which the `calls` go, cannot run the config."""
         self._needs: dict[str, Path] = {}
+        self._calls, host = calls, calls.host
         self._env = (*host.env, *config.env)
-        build = None if host.run_with else find_tool(config.toolchain)
         with ExitStack() as connected:
-            self._calls = connected.enter_context(closing(RemoteCalls(host)))
+            connected.callback(calls.close)
+            build = None if host.run_with else find_tool(config.toolchain)
             self.tool, self.build = self._chosen(config, build)
             connected.pop_all()
 
@@ -515,7 +516,7 @@ def _machine(tool: Path) -> str:
 
 def open_place(config: RuntimeConfig) -> Place:
     """Return where a config's tool runs. Raises `UnavailableError`."""
-    return Place(config) if config.host is None else HostPlace(config, config.host)
+    return Place(config) if config.host is None else HostPlace(config, RemoteCalls(config.host))
 
 
 _KEPT_SECONDS = 7 * 24 * 3600

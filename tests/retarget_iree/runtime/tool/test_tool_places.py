@@ -97,9 +97,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         tool.write_bytes(elf(number))
         build = SimpleNamespace(tool=tool, describe=lambda **_: "IREE 3.1")
         monkeypatch.setattr(places, "find_tool", lambda _: build)
-        monkeypatch.setattr(places, "RemoteCalls", Calls)
         host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
-        return HostPlace(config(env=(("C", "2"),), **known), host)
+        return HostPlace(config(env=(("C", "2"),), **known), Calls(host))  # type: ignore[arg-type]
 
     return make
 
