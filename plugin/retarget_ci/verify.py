@@ -218,9 +218,7 @@ def _assigned(declared: Declared) -> Iterator[tuple[Suite, list[DeclaredTarget],
         suites.setdefault(one.suite_id, []).append(one)
     for targets in suites.values():
         suite = targets[0].suite
-        checks = declared.registry.artifact_checker(suite.kind) is not None
-        rules = RuleSet(suite.expectations, checks_artifacts=checks)
-        yield suite, targets, rules.assign([one.target for one in targets])
+        yield suite, targets, RuleSet.of(suite, declared.registry).assign([one.target for one in targets])
 
 
 def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:

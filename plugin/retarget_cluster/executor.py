@@ -30,7 +30,7 @@ from retarget.session import (
     host_platform,
 )
 from retarget.support import RetargetError, files_below, write_atomically
-from retarget.worker import CompiledModule, CompileModule, Refused
+from retarget.worker import CompiledModule, Refused
 
 from retarget_cluster.jobs import (
     Answer,
@@ -215,12 +215,8 @@ class ClusterExecutor:
         return self._wait(self._link.submit(self._compile(job)))
 
     async def _compile(self, job: CompileJob) -> CompiledModule | Refused | None:
-        builds: list[str] = []
-        step: CompileModule | None = job.message
-        while step is not None:
-            builds.append(step.request.resolved.build_id)
-            step = step.then
-        ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=tuple(builds))
+        builds = tuple(step.request.resolved.build_id for step in job.message.steps)
+        ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=builds)
         files, source = job.inputs, ""
         request = job.message.request
         if len(request.source) > _LARGEST_INLINE:

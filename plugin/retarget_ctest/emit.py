@@ -13,7 +13,7 @@ from retarget import cli
 from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
+from retarget.session import CollectedSuite, Engine, RuleSet, Selection
 from retarget.support import RetargetError, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
@@ -222,9 +222,7 @@ def _test(
 
 def _retries(one: CollectedSuite, selection: Selection) -> Mapping[str, int]:
     """Return how many further attempts the targets of a suite have, those that have any."""
-    checks = selection.registry.artifact_checker(one.suite.kind) is not None
-    rules = RuleSet(one.suite.expectations, checks_artifacts=checks)
-    assignment = rules.assign(expand_suite(one.suite, selection.registry))
+    assignment = RuleSet.of(one.suite, selection.registry).assign(one.targets)
     return {name: found.retries for name, found in assignment.rules.items() if found.retries}
 
 

@@ -240,11 +240,7 @@ class Bisection(Struct, kw_only=True):
         chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain), others=others)
         extensions = self.arguments.retarget_extension
         with Engine(
-            registry=chosen.registry,
-            cache=cache_of_command().folder,
-            extensions=extensions,
-            cases=self.arguments.case,
-            note=self.say,
+            registry=chosen.registry, extensions=extensions, cases=self.arguments.case, note=self.say
         ) as engine:
             found = attempt(engine, chosen)
             for _ in range(1, self.arguments.runs if isinstance(chosen.target, RunTarget) else 1):

@@ -110,8 +110,7 @@ def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: RuleUsage) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
     if (suite.expectations or suite.goldens) and targets:
-        checks = registry.artifact_checker(suite.kind) is not None
-        assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
+        assignment = RuleSet.of(suite, registry).assign(targets)
         usage.add(suite, assignment, targets)
         yield from assignment.diagnostics
     if suite.goldens and targets:

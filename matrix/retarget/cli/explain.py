@@ -32,7 +32,6 @@ from retarget.model import (
 )
 from retarget.model.locations import SourceLocations
 from retarget.profiles.requirements import Answer
-from retarget.session.cache.folder import cache_of_command
 from retarget.session.commands import Commands
 from retarget.session.engine import Engine
 from retarget.session.toolchains import describe_build
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     of_suite, _, name = named.rpartition("::")
     declared = read_declared(arguments, paths)
     extensions = arguments.retarget_extension
-    engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
+    engine = Engine(registry=declared.registry, extensions=extensions)
     explainer = _Explainer(
         registry=declared.registry, at=SourceLocations().location, extensions=extensions, engine=engine
     )
@@ -249,8 +248,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
         both. Where devices decide, all candidates, and which apply to this host's."""
-        checks = self.registry.artifact_checker(suite.kind) is not None
-        book = RuleSet(suite.expectations, checks_artifacts=checks)
+        book = RuleSet.of(suite, self.registry)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
             rules = book.rules_for(judged)

@@ -22,7 +22,7 @@ from retarget.model.devices import DeviceTraits
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.requirements import Answer
-from retarget.session.cache.folder import sweep_daily
+from retarget.session.cache.folder import cache_of_command, sweep_daily
 from retarget.session.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.session.cache.key import Inputs
 from retarget.session.cache.store import Store
@@ -57,7 +57,7 @@ class Engine:
         self,
         *,
         registry: Registry,
-        cache: Path,
+        cache: Path | None = None,
         extensions: Sequence[str] = (),
         compiles: int | None = None,
         timeouts: Timeouts = TIMEOUTS,
@@ -73,7 +73,8 @@ class Engine:
         spare: SpareWorker | None = None,
         timing: tuple[float, float] | None = None,
     ) -> None:
-        """`extensions` are module names to load in the workers in addition to the installed entry points.
+        """`cache` is a folder (None: that of a subcommand), `extensions` are module names to load in the workers in
+        addition to the installed entry points.
 
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
@@ -86,7 +87,7 @@ class Engine:
         (spread and seconds, as of `Timing`) this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
-        self._cache = cache
+        self._cache = cache or cache_of_command().folder
         self._extensions = tuple(extensions)
         self._compiles = compiles
         self._timeouts = timeouts

@@ -179,7 +179,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
             continue
         checks = declared.registry.artifact_checker(one.suite.kind) is not None
         if one.suite_id not in rule_sets:
-            rule_sets[one.suite_id] = RuleSet(one.suite.expectations, checks_artifacts=checks)
+            rule_sets[one.suite_id] = RuleSet.of(one.suite, declared.registry)
         of_run = isinstance(one.target, RunTarget)
         rules = rule_sets[one.suite_id]
         digest = missing = ""

@@ -71,7 +71,7 @@ def read_found(
     ladder = read_ladder(settings.ladder_file)
     sessions = read_results(folders)
     declared = declared or collect_targets(settings.root, settings.paths, extensions)
-    with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
+    with Engine(registry=declared.registry, extensions=extensions) as engine:
         selected = _selected(settings, declared)
         configs = {one.name for one in _runtimes(settings, selected)}
         targets = [*driver_targets(sessions, ladder, configs), *ladder_targets(selected, engine)]

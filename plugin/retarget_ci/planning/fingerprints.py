@@ -44,7 +44,6 @@ from retarget.session import (
     Engine,
     Registry,
     RuleSet,
-    cache_of_command,
     collect_targets,
     compile_target_name,
 )
@@ -79,7 +78,7 @@ def add(subparsers: Any) -> None:
 def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
     declared = collect_targets(Path.cwd(), arguments.path, extensions)
-    with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
+    with Engine(registry=declared.registry, extensions=extensions) as engine:
         found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
@@ -112,8 +111,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
 
     @cache
     def rules(suite_id: str) -> RuleSet:
-        suite = suites[suite_id]
-        return RuleSet(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
+        return RuleSet.of(suites[suite_id], registry)
 
     @cache
     def goldens(suite_id: str) -> Sequence[RuleSet]:

@@ -24,7 +24,6 @@ from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
 from retarget.results.overview import Change, State, change_of
 from retarget.results.record import Outcome
-from retarget.session.cache.folder import cache_of_command
 from retarget.session.engine import Engine
 from retarget.session.references import ReferenceRuns
 from retarget.support.errors import RetargetError, did_you_mean
@@ -60,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     with (
         ScratchFolder("compare") as scratch,
-        Engine(
-            registry=selection.registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension
-        ) as engine,
+        Engine(registry=selection.registry, extensions=arguments.retarget_extension) as engine,
         closing(ReferenceRuns(engine)) as first,
         closing(ReferenceRuns(engine)) as second,
     ):
