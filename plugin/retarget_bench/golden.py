@@ -148,7 +148,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 Baseline = Mapping[tuple[str, Metric, str], Sequence[tuple[tuple[str, ...], Measurement]]]
-"""As `retarget.results.measurements.baseline_of` returns it."""
+"""As `Measurement.baseline` returns it."""
 
 _WORDS = {
     Finding.LARGER: "broken",

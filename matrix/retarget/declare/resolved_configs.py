@@ -31,7 +31,7 @@ from retarget.extension import CompilerError, overrides
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import config_name_error, name_error
-from retarget.profiles.files import located_profile, reference_error
+from retarget.profiles.files import Profile
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
@@ -160,9 +160,9 @@ def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
     located: dict[str, object] = {}
     if profile := getattr(table, "profile", None):
-        located["profile"] = located_profile(file, profile)
+        located["profile"] = Profile.located(file, profile)
     if profiles := getattr(table, "target_from", ()):
-        located["target_from"] = [located_profile(file, one) for one in profiles]
+        located["target_from"] = [Profile.located(file, one) for one in profiles]
     return cast("_InheritableTableT", table.model_copy(update=located)) if located else table
 
 
@@ -217,7 +217,7 @@ def _compiler_problems(
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
         yield Problem((*entry.path, "target_from"), message)
     for index, reference in enumerate(entry.table.target_from):
-        if (found := reference_error(located_profile(file, reference))) is not None:
+        if (found := Profile.reference_error(Profile.located(file, reference))) is not None:
             yield Problem((*entry.path, "target_from", index), found)
 
 

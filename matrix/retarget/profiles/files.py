@@ -46,11 +46,6 @@ FORMAT = 1
 _KEYS = ("format", "driver", "description", "identity", "capabilities")
 
 
-def located_profile(file: Path, reference: str) -> str:
-    """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
-    return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
-
-
 def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:
     """Yield a line for each value, by key."""
     for key, value in sorted(values.items()):
@@ -157,21 +152,6 @@ def profile_file(reference: str, *, others: Iterable[str] = ()) -> Path:
     return shipped[reference]
 
 
-def reference_error(reference: str) -> str | None:
-    """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
-    if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
-        return None
-    if reference.startswith("host:"):
-        return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
-    try:
-        Profile.find(reference, others=["host"])
-    except DiagnosticsError as error:
-        return f"the device profile cannot be used: {error}"
-    except RetargetError as error:
-        return str(error)
-    return None
-
-
 class Capability(Struct, frozen=True, kw_only=True):
     """One thing that a device has. `name` is as Vulkan, OpenCL, CUDA or LLVM call it, with their prefix
     (`vulkan.shaderFloat16`, `opencl.fp64`, `cuda.computeCapability`, `cpu.avx512f`), or one that all devices have
@@ -272,6 +252,26 @@ class Profile(Struct, frozen=True, kw_only=True):
     def shipped(cls) -> list[Profile]:
         """Read all profiles that installed packages ship. Raises as `find` does."""
         return [*map(cls.read, shipped_profiles().values())]
+
+    @staticmethod
+    def located(file: Path, reference: str) -> str:
+        """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
+        return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
+
+    @classmethod
+    def reference_error(cls, reference: str) -> str | None:
+        """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
+        if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
+            return None
+        if reference.startswith("host:"):
+            return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
+        try:
+            cls.find(reference, others=["host"])
+        except DiagnosticsError as error:
+            return f"the device profile cannot be used: {error}"
+        except RetargetError as error:
+            return str(error)
+        return None
 
     @classmethod
     def of_device(cls, info: DeviceInfo, source: str) -> Profile:

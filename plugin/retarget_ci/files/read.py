@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from retarget.model import name_error
-from retarget.profiles import located_profile, reference_error
+from retarget.profiles import Profile
 from retarget.session import ExpressionError, compile_selector, model_schema, platform_errors, schema_problems
 from retarget.support import (
     DiagnosticsError,
@@ -71,7 +71,7 @@ def read_ci(file: Path) -> CiConfig:
     _Reader(file, data, problems).check()
     if problems or table is None:
         raise DiagnosticsError(diagnostics_of(file, text, problems))
-    devices = ([located_profile(file, device) for device in runner.devices] for runner in table.runner)
+    devices = ([Profile.located(file, device) for device in runner.devices] for runner in table.runner)
     located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runner, devices, strict=True)]
     of_tables = {"runners": located, "events": table.event, "waivers": table.waiver}
     values = of_tables | {name: value for name, value in table if name not in {"runner", "event", "waiver"}}
@@ -141,13 +141,13 @@ class _Reader:
                 self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
         for key, wrong in platform_errors(table.os, table.arch):
             self._problem((*path, key), wrong)
-        for at, device in enumerate(located_profile(self._file, one) for one in table.devices):
+        for at, device in enumerate(Profile.located(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):
                 continue
             if device == "host" or device.startswith("host:"):
                 expected = "expected the profile of a device (a file or the name of a shipped one) or its URI"
                 self._problem((*path, "devices", at), f"found {device!r}, {expected}")
-            elif message := reference_error(device):
+            elif message := Profile.reference_error(device):
                 self._problem((*path, "devices", at), message)
         if table.capacity > _MOST_LEGS:
             self._problem((*path, "capacity"), f"found {table.capacity}, expected at most {_MOST_LEGS} legs")

@@ -33,7 +33,7 @@ from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
-from retarget.results import HISTORY_SUFFIX
+from retarget.results import History
 from retarget.session import (
     EXPECTATIONS_FILE,
     MATRIX_FILE,
@@ -243,9 +243,7 @@ def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -
     listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
     files = map(PurePath, filter(None, listed.split("\0")))
     return {
-        os.path.relpath(one, here)
-        for one in files
-        if one.name not in _DECLARATIONS and not one.name.endswith(HISTORY_SUFFIX)
+        os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS and not History.is_run(one.name)
     }
 
 

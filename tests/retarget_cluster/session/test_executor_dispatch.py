@@ -21,8 +21,7 @@ from retarget.model import DeviceInfo, RunOutcome
 from retarget.session import host_platform
 from retarget.support import RetargetError
 from retarget.worker import CompiledModule, Refused
-from retarget.worker.messages import CompileModule
-from retarget.worker.messages import RunModule
+from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster import executor as executors
 from retarget_cluster.executor import ClusterExecutor, _Turns
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, decoded

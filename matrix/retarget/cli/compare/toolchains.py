@@ -22,7 +22,7 @@ from retarget.extension import UnavailableError, overrides
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
-from retarget.results.overview import Change, State, change_of
+from retarget.results.overview import Change, State
 from retarget.results.record import Outcome
 from retarget.session.engine import Engine
 from retarget.session.references import ReferenceRuns
@@ -294,7 +294,7 @@ class Compared(Struct, frozen=True, kw_only=True):
             return _NOT_COMPARED
         if self.worse_cases:
             return _CHANGES[Change.BROKEN]
-        if (change := change_of(*self.states)) is not None:
+        if (change := State.change(*self.states)) is not None:
             return _CHANGES[change]
         return _VALUES if self.values else _SAME
 
