@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from retarget.model import FeatureValue
-from retarget.profiles import OPENCL_EXTENSIONS, Capability, Profile, known_names
+from retarget.profiles import Capability, Profile, known_names
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -260,11 +260,8 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
             types = (("_CPU", "cpu"), ("_GPU", "gpu"))
             report.add("device_type", next((name for word, name in types if word in words), "accelerator"), path)
         elif key == "CL_DEVICE_EXTENSIONS":
-            extensions = set(str(value).split())
-            for name in OPENCL_EXTENSIONS:
-                report.add(f"opencl.{name}", f"cl_khr_{name}" in extensions, path)
-            vendors = "cl_nv_device_attribute_query"
-            report.add(f"opencl.{vendors}", vendors in extensions, path)
+            for name, has_it in Profile.of_extensions(set(str(value).split())).items():
+                report.add(name, has_it, path)
         elif key == "CL_DEVICE_PROFILE":
             has_it = "FULL" in str(value) or "cles_khr_int64" in str(device.get("CL_DEVICE_EXTENSIONS", "")).split()
             report.add("opencl.int64", has_it, path)

@@ -37,7 +37,7 @@ from retarget.session.engine import Engine
 from retarget.session.toolchains import describe_build
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
-from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
+from retarget.targets.expansion import active_overrides, excluding_override, run_target_name
 from retarget.targets.selection import tag_sources
 
 
@@ -123,7 +123,7 @@ def _excluding(suite: Suite, name: str) -> Sequence[int]:
         for target in suite.targets:
             for compiler in target.compilers:
                 path = (target.name, compiler.name)
-                if compile_target_name(module.name, compiler.name) == name:
+                if module.target(compiler.name) == name:
                     found.append(excluding_override(suite, module.name, path))
                 found += [
                     excluding_override(suite, module.name, (*path, runtime.name))

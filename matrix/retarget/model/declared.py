@@ -240,6 +240,10 @@ class Module(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     install: str = ""
 
+    def target(self, compiler: str) -> str:
+        """Return the name of its compile target with a compiler config: `foo_llvm-cpu`."""
+        return f"{self.name}_{compiler}"
+
 
 def today() -> date:
     """Return the current day where this process runs."""

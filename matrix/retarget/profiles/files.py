@@ -27,7 +27,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -254,6 +254,13 @@ class Profile(Struct, frozen=True, kw_only=True):
         return [*map(cls.read, shipped_profiles().values())]
 
     @staticmethod
+    def of_extensions(extensions: Collection[str]) -> dict[str, bool]:
+        """Return which capabilities an OpenCL device has by its extensions."""
+        vendors = "cl_nv_device_attribute_query"
+        known = {f"opencl.{name}": f"cl_khr_{name}" in extensions for name in _OPENCL_EXTENSIONS}
+        return known | {f"opencl.{vendors}": vendors in extensions}
+
+    @staticmethod
     def located(file: Path, reference: str) -> str:
         """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
         return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
@@ -361,7 +368,7 @@ maxSubgroupSize requiredSubgroupSizeStages subgroupSupportedOperations subgroupS
 denormBehaviorIndependence roundingModeIndependence cooperativeMatrixProperties
 """
 
-OPENCL_EXTENSIONS = (
+_OPENCL_EXTENSIONS = (
     "fp64",
     "fp16",
     "int64_base_atomics",
@@ -373,7 +380,7 @@ OPENCL_EXTENSIONS = (
 )
 """Capabilities of OpenCL that are extensions, by their names without `cl_khr_`."""
 
-_OPENCL_FEATURES = (*OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt", "int64")
+_OPENCL_FEATURES = (*_OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt", "int64")
 
 _OPENCL_OTHERS = """
 platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes

@@ -26,9 +26,7 @@ from retarget.session.cache.remote_store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
 from retarget.session.commands import BY_HAND as BY_HAND
 from retarget.session.commands import Commands as Commands
-from retarget.session.commands import shell_program as shell_program
 from retarget.session.compile.pool import CompilePool as CompilePool
-from retarget.session.compile.resolution import NotBuiltError as NotBuiltError
 from retarget.session.compile.service import BuildActivity as BuildActivity
 from retarget.session.engine import Engine as Engine
 from retarget.session.executor import CompileJob as CompileJob
@@ -62,7 +60,6 @@ from retarget.targets.collected import Selection as Selection
 from retarget.targets.collected import SelectionRequest as SelectionRequest
 from retarget.targets.collected import SelectionUsageError as SelectionUsageError
 from retarget.targets.collected import collect_targets as collect_targets
-from retarget.targets.expansion import compile_target_name as compile_target_name
 from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError
 from retarget.targets.selection import compile_selector as compile_selector

@@ -72,6 +72,16 @@ class Commands:
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
 
+    @staticmethod
+    def program(name: str) -> str:
+        """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
+        beside = Path(sys.executable).parent / name
+        full = shutil.which(name) or (str(beside) if beside.is_file() else None)
+        path = Path(name)
+        if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
+            return path.name if full is not None and path.is_absolute() else name
+        return full
+
     @_or_why
     def compile(self, target: CompileTarget, *, late: bool = False) -> list[str]:
         """The lines that compile a target to a file in the folder for temporary files; one that is `late` is ended by
@@ -143,7 +153,7 @@ class Commands:
                 own = self._environment(target.runtime, plan.argv)
                 variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
                 argv, cwd, read = (
-                    [*target.runtime.run_under, shell_program(plan.argv[0]), *plan.argv[1:]],
+                    [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:]],
                     plan.cwd,
                     plan.stdin,
                 )
@@ -188,7 +198,7 @@ class Commands:
 
     def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
         rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
-        words = [shell_program(argv[0]), *rest]
+        words = [Commands.program(argv[0]), *rest]
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
@@ -216,17 +226,7 @@ class Commands:
 
 
 def _timed(argv: Sequence[str], seconds: float) -> Sequence[str]:
-    return ("timeout", f"{seconds:g}", shell_program(argv[0]), *argv[1:])
-
-
-def shell_program(name: str) -> str:
-    """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
-    beside = Path(sys.executable).parent / name
-    full = shutil.which(name) or (str(beside) if beside.is_file() else None)
-    path = Path(name)
-    if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
-        return path.name if full is not None and path.is_absolute() else name
-    return full
+    return ("timeout", f"{seconds:g}", Commands.program(argv[0]), *argv[1:])
 
 
 def _plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:

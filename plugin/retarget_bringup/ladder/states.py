@@ -20,7 +20,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
 from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord
 from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules
-from retarget.support import RetargetError, counted, first_line, short_revision
+from retarget.support import Checkout, RetargetError, counted, first_line
 from retarget.support import dependency_state as state_of_file
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
@@ -248,7 +248,7 @@ def states(
         start = starts.get(one.record.session)
         ran_at = start.revision if start is not None else ""
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
-            at, now = short_revision(ran_at), short_revision(revision)
+            at, now = Checkout.short(ran_at), Checkout.short(revision)
             return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
         if name := edited(one, here=start is None or start.host == host):
             return f"{name} was edited since its result, and its cases or its driver opened it: run it again"

@@ -45,7 +45,6 @@ from retarget.session import (
     Registry,
     RuleSet,
     collect_targets,
-    compile_target_name,
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -163,7 +162,7 @@ def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:
     if loader is None or not isinstance(one.target, RunTarget):
         return ()
     names = loader.references(module, one.compiled.folder, one.compiled.compiler.name)
-    return [compile_target_name(module.name, name) for name in names]
+    return [*map(module.target, names)]
 
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})

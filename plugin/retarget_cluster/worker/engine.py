@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import TIMEOUTS, CompileJob, CompilePool, NotBuiltError, RunJob, RunService, load_extensions
+from retarget.session import TIMEOUTS, CompileJob, CompilePool, RunJob, RunService, load_extensions
 from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
 from retarget.worker import CompiledModule, Refused
 
@@ -55,7 +55,7 @@ class LocalEngine:
             if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
                 return ""
             resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
-        except (UnavailableError, NotBuiltError, RetargetError) as error:
+        except (UnavailableError, RetargetError) as error:
             return str(error)
         known = {resolved.build_id}
         if resolved.front_end is not None:

@@ -220,10 +220,7 @@ class BuildService:
     def resolved(self, target: CompileTarget) -> tuple[Resolved, Inputs]:
         """Return a target's flags as the compiler gets them, and the files that they name. Raises `UnavailableError`,
         and `RetargetError` for flags that the compiler refuses."""
-        try:
-            resolved, _ = self._resolved(target)
-        except NotBuiltError as error:
-            raise RetargetError(error.failure.summary) from error
+        resolved, _ = self._resolved(target)
         return resolved, self._inputs_of(target, resolved, fresh=True)
 
     def means_this_host(self, target: CompileTarget) -> bool:
@@ -258,7 +255,7 @@ class BuildService:
             if config not in self._fingerprints:
                 try:
                     self._fingerprints[config] = self._ask_fingerprint(config)
-                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                except (UnavailableError, RetargetError) as error:
                     self._fingerprints[config] = error
             found = self._fingerprints[config]
         if isinstance(found, Exception):
@@ -397,7 +394,7 @@ class BuildService:
             jobs = [self._jobs.get(one) for one in self._modules[target.module.path] if one != target]
             others = [job.target for job in jobs if job is not None and job.end is None]
         for other in others:
-            with suppress(NotBuiltError, UnavailableError, RetargetError):
+            with suppress(UnavailableError, RetargetError):
                 resolved, source = self._resolved(other)
                 if (resolved.front_end or resolved).front_half == half and other.compiler.env == target.compiler.env:
                     key = key_of(other, source, resolved, self._inputs_of(other, resolved))
