@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.extension import CompilerError, overrides
+from retarget.extension import CompilerError
 from retarget.profiles import Profile
 from retarget.session import Registry, load_extensions
 from retarget.support import RetargetError
@@ -71,7 +71,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
     reasons: list[str] = []
     for name in names:
         compiler = registry.compilers[name]
-        if not overrides(compiler, "profile_target"):
+        if not compiler.overrides("profile_target"):
             reasons.append(f"{name} does not compile for profiles")
             continue
         try:

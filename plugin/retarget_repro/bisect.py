@@ -26,7 +26,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
-from retarget.extension import Compiler, Driver, UnavailableError, overrides
+from retarget.extension import Compiler, Driver, UnavailableError
 from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command
 from retarget.support import RetargetError, did_you_mean, error_line, first_line, make_folder
@@ -110,7 +110,7 @@ def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
     parts = {
         part: tuple(product.release_packages())
         for part, (_, product) in wanted.items()
-        if product.release_packages() and overrides(product, "toolchain_environment")
+        if product.release_packages() and product.overrides("toolchain_environment")
     }
     if not parts:
         what = " and the ".join(name for name, _ in wanted.values()) or f"compile target {chosen.target.name!r}"

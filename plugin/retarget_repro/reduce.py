@@ -19,7 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.extension import Compiler, overrides
+from retarget.extension import Compiler
 from retarget.model import TIMEOUT, RunTarget, Stage, Target
 from retarget.session import TIMEOUTS, Engine, extensions_environment
 from retarget.support import RetargetError, first_line
@@ -149,7 +149,7 @@ class _Reduction(Struct, kw_only=True):
         path = self.chosen.compiled.module.path
         size = f"{path.stat().st_size} bytes"
         is_made = self.chosen.registry.module_generator(self.chosen.compiled.kind) is not None
-        if compiler is None or is_made or not overrides(compiler, "shrink_command"):
+        if compiler is None or is_made or not compiler.overrides("shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
         env = dict(self.chosen.registry.worker_environment(self.chosen.compiled.compiler))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict
+from msgspec.structs import replace
 
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
@@ -120,11 +120,11 @@ def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_els
 
 def run_targets(arguments: argparse.Namespace, paths: Sequence[str], **known: Any) -> int:
     """Run what is selected among `paths` in a session of pytest, and return the exit status of `retarget run`. `known`
-    are the fields of a `RunRequest`. Raises as `read_declared` does."""
-    from retarget.targets.collected import RunRequest, pytest_plugin
+    are further fields of a `SelectionRequest`. Raises as `read_declared` does."""
+    from retarget.targets.collected import pytest_plugin
 
     with _wrong_usage():
-        return pytest_plugin().run_targets(RunRequest(**asdict(request_of(arguments, paths)), **known))
+        return pytest_plugin().run_targets(replace(request_of(arguments, paths), **known))
 
 
 @contextmanager

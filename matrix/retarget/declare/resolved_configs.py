@@ -27,7 +27,7 @@ from retarget.declare.named_configs import (
 )
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.values import fields_of
-from retarget.extension import CompilerError, overrides
+from retarget.extension import CompilerError
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import config_name_error, name_error
@@ -213,7 +213,7 @@ def _compiler_problems(
     yield from env_problems(entry.table.env, (*entry.path, "env"))
     yield from reference_problems(names, entry.table.toolchain, entry.path)
     compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
-    if entry.table.target_from and compiler is not None and not overrides(compiler, "profile_target"):
+    if entry.table.target_from and compiler is not None and not compiler.overrides("profile_target"):
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
         yield Problem((*entry.path, "target_from"), message)
     for index, reference in enumerate(entry.table.target_from):

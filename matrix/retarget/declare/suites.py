@@ -12,7 +12,7 @@ from retarget.declare.resolved_configs import requirements, target_error
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.values import fields_of
 from retarget.declare.sources import find_modules, select_modules
-from retarget.extension import CaseLoader, overrides
+from retarget.extension import CaseLoader
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
 from retarget.model.names import is_glob, name_error
 from retarget.profiles.requirements import requirement_error
@@ -65,7 +65,7 @@ def _build(
     file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, loader: CaseLoader | None
 ) -> tuple[Suite, tuple[Problem, ...]]:
     table, path = entry.table, entry.path
-    finder = loader if loader is not None and overrides(loader, "find_modules") else None
+    finder = loader if loader is not None and loader.overrides("find_modules") else None
     modules, source_problems = find_modules(
         file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
     )

@@ -55,7 +55,6 @@ from retarget.targets.collected import Declared as Declared
 from retarget.targets.collected import DeclaredTarget as DeclaredTarget
 from retarget.targets.collected import FoundFiles as FoundFiles
 from retarget.targets.collected import PytestConfiguration as PytestConfiguration
-from retarget.targets.collected import RunRequest as RunRequest
 from retarget.targets.collected import Selection as Selection
 from retarget.targets.collected import SelectionRequest as SelectionRequest
 from retarget.targets.collected import SelectionUsageError as SelectionUsageError

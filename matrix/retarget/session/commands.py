@@ -14,7 +14,7 @@ from typing import ParamSpec
 
 from msgspec.structs import replace
 
-from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides
+from retarget.extension import ExtensionError, RunPlan, UnavailableError
 from retarget.extension.cases import RUN_CASE, run_case_plan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
@@ -239,7 +239,7 @@ def _plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case
     driver, loader = registry.driver(config.driver), registry.case_loaders.get(kind)
     by_tool = registry.runs_by_tool(config)
     plan = None
-    if loader is not None and overrides(loader, "run_case_outside") and not config.run_under and not by_tool:
+    if loader is not None and loader.overrides("run_case_outside") and not config.run_under and not by_tool:
         plan = loader.run_case_outside(config, artifact, module, target.compile.folder, case)
     elif by_tool or not config.run_under:
         plan = driver.run_outside(config, artifact, function, kind)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from retarget.expect.verdict import TargetRules
-from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
+from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
 from retarget.model.devices import DeviceTraits
@@ -224,7 +224,7 @@ class Engine:
         """Return what the compiler says of the program that a target compiles to; None where it says nothing, or does
         not compile it up to there. Raises as `compile` does."""
         compiler = self.registry.compiler(target.compiler.compiler)
-        if not overrides(compiler, "program_statistics") or self._artifact_folder is not None:
+        if not compiler.overrides("program_statistics") or self._artifact_folder is not None:
             return None
         target = self.generated(target)
         with self._waiting():

@@ -28,7 +28,6 @@ from retarget.extension import (
     CompileRequest,
     Resolved,
     Tolerance,
-    overrides,
 )
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.driver_checks import CheckState, DriverCheck
@@ -359,7 +358,7 @@ def case_request(target: CompileTarget) -> CaseRequest:
 def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
     """Return a module's cases. What else they read than its data is recorded, where their kind neither declares it nor
     makes it."""
-    if overrides(loader, "data_files") or overrides(loader, "make"):
+    if loader.overrides("data_files") or loader.overrides("make"):
         return tuple(loader.load(request))
     declared = (request.source, *request.data)
 

@@ -21,7 +21,6 @@ from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.extension import overrides
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, SourceLocations, Toolchain
 from retarget.profiles import Profile, parse_requirement
 from retarget.session import Declared, DeclaredTarget
@@ -277,7 +276,7 @@ class Placement:
         """Raises `RetargetError` for a profile of a runner that cannot be read."""
         self._assigner = Assigner(config.runners)
         self._comparing = {
-            kind: loader for kind, loader in declared.registry.case_loaders.items() if overrides(loader, "references")
+            kind: loader for kind, loader in declared.registry.case_loaders.items() if loader.overrides("references")
         }
         self._of_module: dict[tuple[str, str], list[tuple[DeclaredTarget, RunTarget]]] = {}
         for one in declared.targets:

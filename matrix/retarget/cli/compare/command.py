@@ -21,7 +21,7 @@ from retarget.cli.support import (
     print_note,
     read_declared,
 )
-from retarget.extension import Tolerance, UnavailableError, overrides
+from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Origin, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
@@ -198,7 +198,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     shown, folder = display_path(path), path.parent
     loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
     targets = tuple(loader.scope_of(folder).targets.configs.values())
-    kinds = [kind for kind, one in registry.case_loaders.items() if overrides(one, "declared_functions")]
+    kinds = [kind for kind, one in registry.case_loaders.items() if one.overrides("declared_functions")]
     if not targets or not kinds:
         init = f"retarget init {shlex.quote(display_path(folder))}"
         msg = (

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from retarget.cli.support import read_declared
-from retarget.extension import UnavailableError, overrides
+from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
@@ -120,7 +120,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
             for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
                 compiled = target.compiled
                 compiler = registry.compilers.get(compiled.compiler.compiler)
-                if compiler is not None and overrides(compiler, "toolchain_environment"):
+                if compiler is not None and compiler.overrides("toolchain_environment"):
                     found.setdefault(_key(one.suite.name, target), (target, one.targets))
     return list(found.values())
 
