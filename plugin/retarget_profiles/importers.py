@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from retarget.model import FeatureValue
-from retarget.profiles import Capability, Profile, known_names
+from retarget.profiles import Capability, Profile
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -339,7 +339,7 @@ def _profile(report: Report, data: Mapping[str, Any], name: str, profile: object
 
 
 def _structure(report: Report, structure: object, place: KeyPath) -> None:
-    known = known_names("vulkan")
+    known = Capability.known("vulkan")
     for path, key, value in _members(report.table(structure, place), place):
         name = _RENAMED.get(key, key) if place[-1] == "VkPhysicalDeviceSubgroupProperties" else key
         if key == "deviceType":

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from retarget.model import Expectation, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.names import is_glob, matches_case
-from retarget.model.outcomes import CRASH, TIMEOUT, CaseOutcome, Failure, Observation, first_failure
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
 from retarget.model.signatures import contains_signature
 from retarget.support.errors import RetargetError, display_path
 from retarget.targets.selection import compile_rule
@@ -137,9 +137,7 @@ def _told(stage: str, signature: str) -> str:
 
 
 def _happened(observation: Observation) -> str:
-    if observation.stage == CRASH:
-        return f"crashed: {observation.signature}"
-    return "timed out" if observation.stage == TIMEOUT else f"failed at {observation.stage}"
+    return f"{observation.ending}: {observation.signature}" if observation.is_crash else observation.ending
 
 
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})

@@ -32,8 +32,6 @@ from retarget.model.names import as_config_name as as_config_name
 from retarget.model.names import is_glob as is_glob
 from retarget.model.names import name_error as name_error
 from retarget.model.names import tag_error as tag_error
-from retarget.model.outcomes import CRASH as CRASH
-from retarget.model.outcomes import TIMEOUT as TIMEOUT
 from retarget.model.outcomes import Artifact as Artifact
 from retarget.model.outcomes import CaseOutcome as CaseOutcome
 from retarget.model.outcomes import CompileOutcome as CompileOutcome

@@ -161,6 +161,11 @@ class Capability(Struct, frozen=True, kw_only=True):
     value: FeatureValue
     source: str
 
+    @staticmethod
+    def known(prefix: str) -> tuple[str, ...]:
+        """Return the names with a prefix that are listed here, without it."""
+        return _KNOWN[prefix]
+
     @property
     def error(self) -> str | None:
         """Why it cannot have the value; None if it can."""
@@ -462,11 +467,6 @@ def _unprefixed(name: str) -> str:
     """Return the hint for a name that is known with a prefix: `shaderFloat64`."""
     found = [f"{prefix}.{name}" for prefix, names in _KNOWN.items() if name in names]
     return f"; did you mean {found[0]!r}?" if found else ""
-
-
-def known_names(prefix: str) -> tuple[str, ...]:
-    """Return the names with a prefix that are listed here, without it."""
-    return _KNOWN[prefix]
 
 
 def value_error(name: str, value: FeatureValue) -> str | None:

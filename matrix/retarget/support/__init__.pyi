@@ -10,11 +10,11 @@ from retarget.support.errors import grouped as grouped
 from retarget.support.errors import install_hint as install_hint
 from retarget.support.errors import nearest as nearest
 from retarget.support.files import DataFiles as DataFiles
+from retarget.support.files import below_error as below_error
 from retarget.support.files import can_be_written as can_be_written
 from retarget.support.files import files_below as files_below
 from retarget.support.files import irregular as irregular
 from retarget.support.files import is_inside as is_inside
-from retarget.support.files import is_there as is_there
 from retarget.support.files import read_regular as read_regular
 from retarget.support.files import replacing as replacing
 from retarget.support.files import room_error as room_error

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from msgspec import Struct, field
-from retarget.model import CRASH, TIMEOUT
 from retarget.results import Outcome, Result, TargetRecord
 from retarget.session import CaseUse, SessionErrors
 from retarget.support import counted, log_group, size_text
@@ -444,5 +443,4 @@ def _chance(record: TargetRecord) -> str:
     """The result of an intermittent target."""
     if record.result is not Result.FAILED or record.observation is None:
         return record.chance
-    stage = record.observation.stage
-    return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
+    return record.observation.ending

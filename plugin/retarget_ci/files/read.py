@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,11 +17,10 @@ from retarget.support import (
     KeyPath,
     Problem,
     RetargetError,
+    below_error,
     diagnostics_of,
     did_you_mean,
-    display_path,
     format_key_path,
-    is_there,
     read_toml,
 )
 
@@ -116,7 +115,7 @@ class _Reader:
             if not pattern.strip():
                 self._problem(("paths_ignore", at), f"found {pattern!r}, expected a file, a folder or a pattern")
         if "://" not in top.history:
-            self._is_below(top.history, ("history",))
+            self._path(top.history, ("history",), is_there=False)
         self._environment(top.env, ())
 
     def _tables(self, model: type[_Table], key: str) -> Sequence[tuple[_Table, KeyPath]]:
@@ -186,16 +185,10 @@ class _Reader:
         except ExpressionError as error:
             self._problem((*path, "select"), f"{text[: 2 * _SHOWN]!r}: {error.diagnostic}")
 
-    def _is_below(self, text: str, path: KeyPath) -> bool:
-        written = PurePosixPath(text)
-        found = not written.is_absolute() and ".." not in written.parts
-        if not found:
-            self._problem(path, f"found {text!r}, expected a path below the folder of {CI_FILE}")
-        return found
-
-    def _path(self, text: str, path: KeyPath) -> None:
-        if self._is_below(text, path) and not is_there(self._file.parent / text.partition("::")[0]):
-            self._problem(path, f"found no file or folder {text!r} in {display_path(self._file.parent)}")
+    def _path(self, text: str, path: KeyPath, *, is_there: bool = True) -> None:
+        called = f"the folder of {CI_FILE}"
+        if message := below_error(text, self._file.parent, called=called, is_there=is_there):
+            self._problem(path, message)
 
     def _environment(self, variables: Mapping[str, str], path: KeyPath) -> None:
         for name, value in variables.items():
