@@ -82,7 +82,6 @@ class Here:
         self._threads.shutdown(cancel_futures=True)
         self._pool.close()
         self._service.close()
-        self._spawner.close()
 
     def _run(self, job: RunJob) -> RunOutcome:
         message = replace(job.message, target=replace(job.message.target, timeout=job.timeout))
