@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from msgspec.structs import replace
-from retarget.cli import add_expression_arguments, add_path_arguments, read_declared, request_of
+from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.extension import UnavailableError
 from retarget.model import Failure, RunTarget
 from retarget.session import Engine, ReferenceRuns, cache_of_command

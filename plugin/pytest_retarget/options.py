@@ -300,10 +300,10 @@ def _cluster(config: pytest.Config) -> str:
             "leave -n out (`-n 0` where the ini file has it)"
         )
         raise pytest.UsageError(msg)
-    from retarget.session import check_executor_address  # imported only with the option
+    from retarget.session import ExecutorSession  # imported only with the option
 
     with usage_errors(f"{where}: "):
-        return check_executor_address(address)
+        return ExecutorSession.expect_address(address)
 
 
 def _requirement(text: str) -> str:
@@ -324,10 +324,10 @@ def _check_variables() -> None:
         with usage_errors():
             Store.default_max_bytes()
     if any(name.startswith("RETARGET_REMOTE_STORE") for name in os.environ):
-        from retarget.session import remote_settings  # as above
+        from retarget.session import RemoteStore  # as above
 
         with usage_errors():
-            remote_settings()
+            RemoteStore.configured()
 
 
 def _toolchains(config: pytest.Config) -> Mapping[str, Path | None]:

@@ -18,7 +18,7 @@ import pytest
 from pytest_retarget.options import MARKERS, MISNAMED, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
 
 if TYPE_CHECKING:
-    from retarget.session import FoundFiles, PytestConfiguration, RunRequest, Selection, SelectionRequest
+    from retarget.session import FoundFiles, PytestConfiguration, Selection, SelectionRequest
     from retarget.worker import SpareWorker
 
 SUITE_FILE = "suite.toml"
@@ -299,7 +299,7 @@ def select_targets(request: SelectionRequest) -> Selection:
     return select(request)
 
 
-def run_targets(request: RunRequest) -> int:
+def run_targets(request: SelectionRequest) -> int:
     """Run targets in a session of this process, for `retarget run`."""
     from pytest_retarget.run import run
 

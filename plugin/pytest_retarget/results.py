@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 from retarget import __version__
 from retarget.model import Target
-from retarget.results import Outcome, ResultsLine, ResultsWriter, TargetRecord, digest_of_ids, new_session
+from retarget.results import Attribution, Outcome, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, host_identity
 from retarget.support import Checkout, RetargetError, strip_colour
 from retarget.worker import available_cores
@@ -72,23 +72,22 @@ class Results:
         arguments = tuple(map(str, self._config.invocation_params.args))
         root, cwd = self._config.rootpath, self._config.invocation_params.dir
         below = "" if cwd == root else os.path.relpath(cwd, root)
-        start = new_session(
-            selected=len(self._left),
-            digest=digest_of_ids(self._left),
-            revision=Checkout(root).revision,
-            retarget=__version__,
-            python=platform.python_version(),
-            host=platform.node(),
-            platform=platform.platform(),
-            cpu=host_identity()[:12],
-            cores=available_cores(),
-            arguments=arguments,
-            cwd=below,
-            **self._of_leg,
-        )
-        self._session = start.session
         with usage_errors("--retarget-results: "):
-            self._writer = ResultsWriter(self._folder, start)
+            self._writer = ResultsWriter.begin(
+                self._folder,
+                self._left,
+                revision=Checkout(root).revision,
+                retarget=__version__,
+                python=platform.python_version(),
+                host=platform.node(),
+                platform=platform.platform(),
+                cpu=host_identity()[:12],
+                cores=available_cores(),
+                arguments=arguments,
+                cwd=below,
+                **self._of_leg,
+            )
+        self._session = self._writer.start.session
 
     # ------------------------------------------------------------ a target has run
 
@@ -137,7 +136,7 @@ class Results:
                 self._places[path] = Path(os.path.relpath(root / path, root)).as_posix()
         return self._places[path]
 
-    def _write(self, line: ResultsLine) -> None:
+    def _write(self, line: TargetRecord | Attribution) -> None:
         """Write a line. After one that cannot be written there is no other: the file says that it is incomplete."""
         if self._writer is not None:
             try:

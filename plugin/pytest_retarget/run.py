@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import is_glob
 from retarget.results import Outcome
-from retarget.session import RunRequest, SelectionUsageError
+from retarget.session import SelectionRequest, SelectionUsageError
 from retarget.support import RetargetError, counted, did_you_mean, display_path, shown
 
 from pytest_retarget.collect.hooks import CollectionHooks
@@ -43,7 +43,7 @@ _OFF_FOR_IDS = (
 _WORDS = {Outcome.XFAILED: "XFAIL", Outcome.XPASSED: "FAILED", Outcome.NOT_RUN: "NOT RUN"}
 
 
-def run(request: RunRequest) -> int:
+def run(request: SelectionRequest) -> int:
     """Run the session, as `PytestPlugin.run_targets` says."""
     session = _Session(request)
     status = pytest.main([*_arguments(request), "--", *request.paths], plugins=[session])
@@ -69,7 +69,7 @@ def run(request: RunRequest) -> int:
     return 2 if status == pytest.ExitCode.USAGE_ERROR else int(status)
 
 
-def _arguments(request: RunRequest) -> Iterator[str]:
+def _arguments(request: SelectionRequest) -> Iterator[str]:
     yield "--assert=plain"
     if request.is_ids:
         yield from ("-p", "pytest_retarget.plugin", "--disable-plugin-autoload", "--noconftest")
@@ -87,7 +87,7 @@ def _arguments(request: RunRequest) -> Iterator[str]:
 class _Session(Errors):
     """The hooks of the session."""
 
-    def __init__(self, request: RunRequest) -> None:
+    def __init__(self, request: SelectionRequest) -> None:
         super().__init__()
         self.outcomes: list[Outcome] = []
         self.selected = 0

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Expectation, Stage
 from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetRecord
-from retarget.session import is_expired
 from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
@@ -138,4 +137,4 @@ def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
 
 def _is_written(rule: Expectation | None) -> bool:
     """Return whether a failure becomes a rule where this one is in force: not where only a person can decide."""
-    return rule is None or not (rule.outcome in {"flaky", "intermittent"} or is_expired(rule))
+    return rule is None or not (rule.outcome in {"flaky", "intermittent"} or rule.is_expired)

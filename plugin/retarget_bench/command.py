@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent
-from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
+from retarget.results import Measurement, Outcome, TargetRecord, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
     """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
     sessions = read_results([path])
-    known = baseline_of(sessions, last=0, choose=choose)
+    known = Measurement.baseline(sessions, last=0, choose=choose)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"

@@ -18,7 +18,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Golden, Metric
 from retarget.results import GoldenRecord, Measurement, TargetRecord
-from retarget.session import is_expired
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
@@ -149,7 +148,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 Baseline = Mapping[tuple[str, Metric, str], Sequence[tuple[tuple[str, ...], Measurement]]]
-"""As `retarget.results.measurements.baseline_of` returns it."""
+"""As `Measurement.baseline` returns it."""
 
 _WORDS = {
     Finding.LARGER: "broken",
@@ -167,7 +166,7 @@ def judge_goldens(
     session's. A target fails where it is `broken`."""
     found = tuple(Measurement.of(record))
     for rule in rules:
-        if not passes or is_expired(rule):
+        if not passes or rule.is_expired:
             why = f"the rule is past its `until`, {rule.until}" if passes else "the target fails, as is expected"
             yield _result(rule, "", "not judged", f"{rule.bound}: {why}")
             continue

@@ -16,29 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 from retarget.cli import seconds_above_0
-from retarget.model import (
-    CheckState,
-    DriverCheckOutcome,
-    DriverReport,
-    Observation,
-    Origin,
-    Rung,
-    RunTarget,
-    RuntimeConfig,
-    normalise,
-)
-from retarget.results import (
-    DeviceRecord,
-    Outcome,
-    Result,
-    ResultsWriter,
-    SessionResults,
-    TargetRecord,
-    digest_of_ids,
-    new_session,
-)
+from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
+from retarget.results import ResultsWriter, SessionResults, TargetRecord
 from retarget.session import TIMEOUTS, Registry, check_drivers, collect_targets, load_extensions
 from retarget.support import RetargetError, did_you_mean
 
@@ -193,47 +173,15 @@ def _as_json(report: DriverReport) -> Mapping[str, Any]:
     return own | {"rung": report.rung.word, "devices": devices, "checks": checks}
 
 
-_STAGES = {CheckState.CRASHED: "crash", CheckState.TIMED_OUT: "timeout"}
-
-
-def _record(one: DriverCheckOutcome, report: DriverReport) -> TargetRecord:
-    """Return the outcome of a driver's check as a record."""
-    is_tried = one.state not in {CheckState.NOT_APPLICABLE, CheckState.NOT_TRIED}
-    # A driver that does not get as far as a check is below it; one that is not on this machine says nothing.
-    is_here = is_tried or (one.state is CheckState.NOT_TRIED and one.rung > Rung.NONE)
-    failed = is_here and one.state is not CheckState.PASSED
-    detail = one.detail or report.reason
-    outcome = (Outcome.FAILED if failed else Outcome.PASSED) if is_here else Outcome.SKIPPED
-    seen = Observation(stage=_STAGES.get(one.state, "run"), signature=normalise(detail)) if failed else None
-    return TargetRecord(
-        nodeid=f"{DRIVER}{one.config}::{one.check}",
-        target=one.check,
-        driver=one.driver,
-        runtime=one.config,
-        rung=one.rung.word if is_here else "",
-        outcome=outcome,
-        result=Result.UNKNOWN if not is_here else Result.FAILED if failed else Result.PASSED,
-        observation=seen,
-        message=detail if failed else "",
-        reason="" if is_here else detail,
-        hint=report.hint,
-        unavailable=not is_here and one.state is CheckState.NOT_TRIED,
-        unsuitable=one.state is CheckState.NOT_APPLICABLE,
-        text=one.text,
-        devices=tuple(map(DeviceRecord.of, report.devices)),
-        trial_digest=one.digest,
-    )
-
-
 def write_checks(folder: Path, reports: Iterable[DriverReport], globs: Iterable[str] = ()) -> None:
     """Write the outcomes of checks, those of `globs` or all, into a folder of results. Raises `RetargetError`."""
-    records = [_record(one, report) for report in reports for one in report.outcomes]
-    digest = digest_of_ids(one.nodeid for one in records)
-    start = new_session(selected=len(records), digest=digest, arguments=tuple(globs))
-    with ResultsWriter(folder, start) as writer:
+    checks = {f"{DRIVER}{one.config}::{one.check}": (one, report) for report in reports for one in report.outcomes}
+    with ResultsWriter.begin(folder, checks, arguments=tuple(globs)) as writer:
+        session = writer.start.session
+        records = [TargetRecord.of_check(*one, nodeid=name, session=session) for name, one in checks.items()]
         for record in records:
-            writer.write(replace(record, session=start.session))
-        writer.end(int(any(one.result is Result.FAILED for one in records)))
+            writer.write(record)
+        writer.end(int(any(one.outcome.is_bad for one in records)))
 
 
 def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: Collection[str]) -> list[LadderTarget]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 _BRINGUP = CommandModule(
     name="bringup",
@@ -22,6 +22,6 @@ _BRINGUP = CommandModule(
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """`bringup`."""
     return (_BRINGUP,)

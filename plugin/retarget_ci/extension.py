@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 _CI = CommandModule(
     name="ci",
@@ -21,6 +21,6 @@ _CI = CommandModule(
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """`ci`."""
     return (_CI,)

@@ -24,7 +24,7 @@ from retarget.results import (
     read_results,
     results_of,
 )
-from retarget.support import MAX_ANNOTATIONS, RetargetError, counted, listed, on_github, strip_colour, workflow_command
+from retarget.support import RetargetError, counted, error_annotations, listed, on_github, strip_colour
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
@@ -154,21 +154,17 @@ def _section(group: FailureGroup, total: int) -> str:
 
 def annotations_of(groups: Sequence[FailureGroup]) -> list[str]:
     """Return GitHub's workflow commands for the groups, at most ten."""
-    shown = groups if len(groups) <= MAX_ANNOTATIONS else groups[: MAX_ANNOTATIONS - 1]
-    lines = [_annotation(group) for group in shown]
-    if len(shown) < len(groups):
-        rest = f"{len(groups) - len(shown)} further signatures: see the summary of this job"
-        lines.append(workflow_command("error", rest, title="retarget"))
-    return lines
+    return error_annotations([*map(_annotation, groups)], "further signatures: see the summary of this job")
 
 
-def _annotation(group: FailureGroup) -> str:
+def _annotation(group: FailureGroup) -> tuple[str, str, str, str | int]:
+    """Return its message, its title, and where it is."""
     first = group.records[0]
     line = first.line + 1 if first.file else ""
     count = counted(len(group.records), "target")
     title = f"{count}: {group.stage}" if group.stage else count
     message = f"{_plain(group.signature)}\nfirst: {_plain(first.nodeid)}"
-    return workflow_command("error", message, file=first.file, line=line, title=title)
+    return message, title, first.file, line
 
 
 def _plain(text: str) -> str:

@@ -27,16 +27,7 @@ from retarget.session import (
     mark_terms,
     marks_of,
 )
-from retarget.support import (
-    Diagnostic,
-    DiagnosticsError,
-    Problem,
-    RetargetError,
-    counted,
-    did_you_mean,
-    listed,
-    printable,
-)
+from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed, shown
 
 from retarget_ci.emit.command import emitted_files, emitted_problems
 from retarget_ci.files import CI_FILE, LOCK_FILE
@@ -107,7 +98,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     if diagnostics or others:
         found = DiagnosticsError(tuple(dict.fromkeys(diagnostics))).diagnostics
         lines = [*map(str, found), *(line for text in others for line in text.splitlines())]
-        sys.stderr.writelines(f"{printable(line)}\n" for line in lines)
+        sys.stderr.writelines(f"{shown(line, None)}\n" for line in lines)
         return 1
     sys.stdout.writelines(f"{line}\n" for line in done)
     return 0
@@ -130,7 +121,7 @@ def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = Plan.read(file)
     found = verify_results(plan, read_results(results, if_any=not plan.legs))
     for line in (*(f"note: {text}" for text in found.notes), *found.problems):
-        sys.stderr.write(f"{printable(line)}\n")
+        sys.stderr.write(f"{shown(line, None)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"
     if problems := len(found.problems):
         targets = sum(len(leg.ids) for leg in plan.legs)
@@ -227,9 +218,7 @@ def _assigned(declared: Declared) -> Iterator[tuple[Suite, list[DeclaredTarget],
         suites.setdefault(one.suite_id, []).append(one)
     for targets in suites.values():
         suite = targets[0].suite
-        checks = declared.registry.artifact_checker(suite.kind) is not None
-        rules = RuleSet(suite.expectations, checks_artifacts=checks)
-        yield suite, targets, rules.assign([one.target for one in targets])
+        yield suite, targets, RuleSet.of(suite, declared.registry).assign([one.target for one in targets])
 
 
 def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:

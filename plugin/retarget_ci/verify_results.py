@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from retarget.results import Leg, Outcome, Plan, SessionResults, TargetRecord
-from retarget.support import counted, did_you_mean, display_path, first_line, listed, short_revision, shown
+from retarget.support import Checkout, counted, did_you_mean, display_path, first_line, listed, shown
 
 _LONGEST = 200
 """Characters of a signature or reason that are shown."""
@@ -214,13 +214,13 @@ class _Results:
         legs = self._revisions()
         legs.pop("", None)
         which = "; ".join(
-            f"{short_revision(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items()
+            f"{Checkout.short(revision)}: {', '.join(map(repr, names))}" for revision, names in legs.items()
         )
         planned = self._plan.revision
         if len(legs) > 1:
             yield f"found legs of {len(legs)} revisions, expected one: {which}"
         elif legs and planned and planned.rstrip("+") != next(iter(legs)).rstrip("+"):
-            plans = short_revision(planned)
+            plans = Checkout.short(planned)
             yield f"found legs of another revision than the plan's, {plans}: {which}; plan and run one commit"
 
     def unknown_revisions(self) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import hashlib
 import heapq
 import itertools
 import re
@@ -23,15 +24,13 @@ from retarget.session import (
     CompileJob,
     ExecutorSession,
     InputDigests,
-    Inputs,
     RunJob,
     SickDeviceError,
     Working,
-    digest_of,
     host_platform,
 )
 from retarget.support import RetargetError, files_below, write_atomically
-from retarget.worker import CompiledModule, CompileModule, Refused
+from retarget.worker import CompiledModule, Refused
 
 from retarget_cluster.jobs import (
     Answer,
@@ -216,17 +215,13 @@ class ClusterExecutor:
         return self._wait(self._link.submit(self._compile(job)))
 
     async def _compile(self, job: CompileJob) -> CompiledModule | Refused | None:
-        builds: list[str] = []
-        step: CompileModule | None = job.message
-        while step is not None:
-            builds.append(step.request.resolved.build_id)
-            step = step.then
-        ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=tuple(builds))
+        builds = tuple(step.request.resolved.build_id for step in job.message.steps)
+        ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=builds)
         files, source = job.inputs, ""
         request = job.message.request
         if len(request.source) > _LARGEST_INLINE:
             source = str(request.source_path)
-            files = (*files, (source, digest_of(request.source)))
+            files = (*files, (source, hashlib.sha256(request.source).hexdigest()))
             job = replace(job, message=replace(job.message, request=replace(request, source=b"")))
 
         async def able(worker: Worker) -> bool:
@@ -396,7 +391,7 @@ class ClusterExecutor:
     async def _tried(
         self,
         work: CompileJob | RunJob,
-        files: Inputs,
+        files: tuple[tuple[str, str], ...],
         title: str,
         able: Callable[[Worker], Awaitable[bool]],
         resource: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 _WORKER = CommandModule(
     name="worker",
@@ -29,7 +29,7 @@ _CLUSTER = CommandModule(
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """`worker` and `cluster`."""
     return (_WORKER, _CLUSTER)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import CompileJob, Inputs, RunJob
+from retarget.session import CompileJob, RunJob
 from retarget.worker import CompiledModule, Refused
 
 
@@ -43,7 +43,7 @@ class Job(Struct, frozen=True, kw_only=True):
     work: AskBuild | AskCode | AskDevices | CompileJob | RunJob
     extensions: tuple[str, ...]
     folder: Path
-    files: Inputs = ()
+    files: tuple[tuple[str, str], ...] = ()
     source: str = ""
     view: str = ""
 

@@ -10,17 +10,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget import cli
-from retarget.cli import (
-    add_expression_arguments,
-    add_path_arguments,
-    add_toolchain_argument,
-    output_folder,
-    read_declared,
-)
+from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import CollectedSuite, Engine, RuleSet, Selection, expand_suite
-from retarget.support import RetargetError, cmake_list, cmake_text, counted, display_path, listed, write_files
+from retarget.session import CollectedSuite, Engine, RuleSet, Selection
+from retarget.support import RetargetError, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
 """The first line, by which a later `retarget emit` knows its own file."""
@@ -57,10 +51,13 @@ def _ctest_file(tests: Iterable[_Test], root: Path) -> str:
 def _lines_of(test: _Test, root: Path) -> Iterator[str]:
     name = cmake_text(test.name)
     yield f"add_test({name} {' '.join(map(cmake_text, test.command))})"
-    properties = [("WORKING_DIRECTORY", str(root)), ("TIMEOUT", f"{test.timeout:.0f}")]
-    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", cmake_list(test.labels))]
+    properties: list[tuple[str, str | tuple[str, ...]]] = [
+        ("WORKING_DIRECTORY", str(root)),
+        ("TIMEOUT", f"{test.timeout:.0f}"),
+    ]
+    properties += [("SKIP_RETURN_CODE", _SKIPPED), ("LABELS", test.labels)]
     properties += [("FIXTURES_SETUP", test.provides), ("FIXTURES_REQUIRED", test.requires)]
-    properties += [("RESOURCE_LOCK", cmake_list(test.locks))]
+    properties += [("RESOURCE_LOCK", test.locks)]
     yield f"set_tests_properties({name} PROPERTIES"
     yield from (f"  {key} {cmake_text(value)}" for key, value in properties if value)
     yield ")"
@@ -97,8 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ctest.add_argument(
         "--check", action="store_true", help=f"write nothing; fail if {_FILE} lacks a target, or `retarget check` does"
     )
-    add_expression_arguments(ctest)
-    add_path_arguments(ctest)
+    add_path_arguments(ctest, expressions=True)
     add_toolchain_argument(ctest)
     ctest.add_argument(
         "--retarget-extension",
@@ -226,9 +222,7 @@ def _test(
 
 def _retries(one: CollectedSuite, selection: Selection) -> Mapping[str, int]:
     """Return how many further attempts the targets of a suite have, those that have any."""
-    checks = selection.registry.artifact_checker(one.suite.kind) is not None
-    rules = RuleSet(one.suite.expectations, checks_artifacts=checks)
-    assignment = rules.assign(expand_suite(one.suite, selection.registry))
+    assignment = RuleSet.of(one.suite, selection.registry).assign(one.targets)
     return {name: found.retries for name, found in assignment.rules.items() if found.retries}
 
 

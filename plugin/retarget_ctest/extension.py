@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 RUN = CommandModule(
     name="run",
@@ -41,6 +41,6 @@ _EMIT = CommandModule(
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """`run` and `emit`."""
     return RUN, _EMIT

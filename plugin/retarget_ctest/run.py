@@ -6,16 +6,8 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import asdict
-from retarget.cli import (
-    add_expression_arguments,
-    add_path_arguments,
-    add_toolchain_argument,
-    output_folder,
-    request_of,
-    seconds_above_0,
-)
-from retarget.session import SUITE_FILE, RunRequest, SelectionUsageError, pytest_plugin
+from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, run_targets, seconds_above_0
+from retarget.session import SUITE_FILE
 from retarget.support import RetargetError
 
 
@@ -27,8 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="targets: ids as pytest shows them, names or globs as `retarget list` shows them, or the front of a name "
         "that no other has; and folders and files to look in (the current folder)",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser, positional=False)
+    add_path_arguments(parser, positional=False, expressions=True)
     add_toolchain_argument(parser)
     parser.add_argument(
         "--retarget-case",
@@ -65,14 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what names no target.
     """
-    try:
-        return pytest_plugin().run_targets(_request(arguments))
-    except SelectionUsageError as error:
-        raise argparse.ArgumentError(None, str(error)) from error
-
-
-def _request(arguments: argparse.Namespace) -> RunRequest:
-    """Return what the arguments ask for. Raises `argparse.ArgumentError`."""
     words: list[str] = list(dict.fromkeys(arguments.target))
     if "" in words:
         msg = "found an empty target; expected an id, a name, a glob or a folder ('.' for the current one)"
@@ -83,10 +66,11 @@ def _request(arguments: argparse.Namespace) -> RunRequest:
         raise argparse.ArgumentError(None, msg)
     paths = [word for word in words if "::" in word or Path(word).exists()] or ["."]
     _check_toolchains(arguments.retarget_toolchain)
-    return RunRequest(
+    return run_targets(
+        arguments,
+        paths,
         names=tuple(word for word in words if word not in paths),
         is_ids=bool(words) and not selects and all(map(_is_id, words)),
-        **asdict(request_of(arguments, paths)),
         requires=tuple(arguments.retarget_require),
         artifact=arguments.artifact,
         options=tuple(_options(arguments)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """The subcommand `import-bazel`."""
     return (
         CommandModule(

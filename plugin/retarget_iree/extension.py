@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import CaseLoader, Command, CommandModule, Compiler, Driver, hookimpl
+from retarget.extension import CaseLoader, CommandModule, Compiler, Driver, hookimpl
 
 from retarget_iree.checks import CheckCaseLoader
 from retarget_iree.compiler.compiler import IreeCompiler, IreeOptCompiler
@@ -34,7 +34,7 @@ def retarget_case_loaders() -> Iterable[CaseLoader]:
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """The subcommand `import-xfails`."""
     return (
         CommandModule(

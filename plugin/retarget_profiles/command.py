@@ -6,9 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli import part_lines
-from retarget.extension import CompilerError, overrides
-from retarget.profiles import Profile, shipped_profiles
+from retarget.extension import CompilerError
+from retarget.profiles import Profile
 from retarget.session import Registry, load_extensions
 from retarget.support import RetargetError
 
@@ -72,7 +71,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
     reasons: list[str] = []
     for name in names:
         compiler = registry.compilers[name]
-        if not overrides(compiler, "profile_target"):
+        if not compiler.overrides("profile_target"):
             reasons.append(f"{name} does not compile for profiles")
             continue
         try:
@@ -81,7 +80,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
             reasons.append(str(error))
             continue
         lines += [f"{name}, for {profile.name}:", *(f"  {flag}" for flag in target.flags)]
-        lines += [f"    {line}" for line in part_lines(target.parts)]
+        lines += [f"    {line}" for line in target.lines]
     if not lines:
         msg = f"no compiler makes a target of the profile {profile.name}: {'; '.join(reasons) or 'there is none'}"
         raise RetargetError(msg)
@@ -89,7 +88,7 @@ def _targets(registry: Registry, profile: Profile, wanted: str) -> str:
 
 
 def _listing() -> str:
-    profiles = [*map(Profile.find, shipped_profiles())]
+    profiles = Profile.shipped()
     width = max((len(profile.name) for profile in profiles), default=0)
     lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
     return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"

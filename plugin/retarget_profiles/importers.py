@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from retarget.model import FeatureValue
-from retarget.profiles import OPENCL_EXTENSIONS, Capability, Profile, known_names, value_error
+from retarget.profiles import Capability, Profile
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -136,7 +136,7 @@ class Report(Struct, kw_only=True):
 
     def add(self, name: str, value: FeatureValue, place: KeyPath = ()) -> None:
         """Take a value, unless it is impossible or another one is there already."""
-        if message := value_error(name, value):
+        if message := Capability(name=name, value=value, source=self.tool).error:
             self.error(place, message)
         elif name in self.values and self.values[name] != value:
             first = format_key_path(self.places[name])
@@ -260,11 +260,8 @@ def _device(report: Report, device: Mapping[str, Any], place: KeyPath) -> None:
             types = (("_CPU", "cpu"), ("_GPU", "gpu"))
             report.add("device_type", next((name for word, name in types if word in words), "accelerator"), path)
         elif key == "CL_DEVICE_EXTENSIONS":
-            extensions = set(str(value).split())
-            for name in OPENCL_EXTENSIONS:
-                report.add(f"opencl.{name}", f"cl_khr_{name}" in extensions, path)
-            vendors = "cl_nv_device_attribute_query"
-            report.add(f"opencl.{vendors}", vendors in extensions, path)
+            for name, has_it in Profile.of_extensions(set(str(value).split())).items():
+                report.add(name, has_it, path)
         elif key == "CL_DEVICE_PROFILE":
             has_it = "FULL" in str(value) or "cles_khr_int64" in str(device.get("CL_DEVICE_EXTENSIONS", "")).split()
             report.add("opencl.int64", has_it, path)
@@ -342,7 +339,7 @@ def _profile(report: Report, data: Mapping[str, Any], name: str, profile: object
 
 
 def _structure(report: Report, structure: object, place: KeyPath) -> None:
-    known = known_names("vulkan")
+    known = Capability.known("vulkan")
     for path, key, value in _members(report.table(structure, place), place):
         name = _RENAMED.get(key, key) if place[-1] == "VkPhysicalDeviceSubgroupProperties" else key
         if key == "deviceType":

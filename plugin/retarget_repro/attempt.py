@@ -55,7 +55,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     @property
     def rules(self) -> TargetRules:
         """The rules for the target, as far as they are known without its devices."""
-        return RuleSet(self.suite.expectations, checks_artifacts=self.checks).rules_for(self.target)
+        return RuleSet.of(self.suite, self.registry).rules_for(self.target)
 
 
 class Attempt(Struct, frozen=True, kw_only=True):

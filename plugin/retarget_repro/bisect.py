@@ -14,23 +14,22 @@ import argparse
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
-from retarget.extension import Compiler, Driver, UnavailableError, overrides
+from retarget.extension import Compiler, Driver, UnavailableError
 from retarget.model import Origin, RunTarget, Target, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command
-from retarget.support import UNFINISHED, RetargetError, did_you_mean, error_line, first_line, hold_lock
+from retarget.support import RetargetError, did_you_mean, error_line, first_line, make_folder
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
 
@@ -111,7 +110,7 @@ def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
     parts = {
         part: tuple(product.release_packages())
         for part, (_, product) in wanted.items()
-        if product.release_packages() and overrides(product, "toolchain_environment")
+        if product.release_packages() and product.overrides("toolchain_environment")
     }
     if not parts:
         what = " and the ".join(name for name, _ in wanted.values()) or f"compile target {chosen.target.name!r}"
@@ -241,11 +240,7 @@ class Bisection(Struct, kw_only=True):
         chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain), others=others)
         extensions = self.arguments.retarget_extension
         with Engine(
-            registry=chosen.registry,
-            cache=cache_of_command().folder,
-            extensions=extensions,
-            cases=self.arguments.case,
-            note=self.say,
+            registry=chosen.registry, extensions=extensions, cases=self.arguments.case, note=self.say
         ) as engine:
             found = attempt(engine, chosen)
             for _ in range(1, self.arguments.runs if isinstance(chosen.target, RunTarget) else 1):
@@ -333,11 +328,7 @@ class Releases(Struct, frozen=True, kw_only=True):
         folder = self.path(version)
         try:
             if not folder.is_dir():
-                self.folder.mkdir(parents=True, exist_ok=True)
-                lock = hold_lock(folder.with_name(f".{folder.name}.lock"))
-                with lock or nullcontext():
-                    if not folder.is_dir():
-                        self._install(version, folder)
+                make_folder(folder, partial(self._install, version))
         except OSError as error:
             msg = f"releases cannot be kept in {self.folder}: {error.strerror or error}"
             raise RetargetError(msg) from error
@@ -350,18 +341,12 @@ class Releases(Struct, frozen=True, kw_only=True):
 
     def _install(self, version: str, folder: Path) -> None:
         self.note(f"installing {version}")
-        beside = folder.with_name(f"{UNFINISHED}{folder.name}")
-        shutil.rmtree(beside, ignore_errors=True)  # left by one that was killed
         wanted = [f"{package}=={version}" for package in self.packages]
-        words = ("install", "--no-deps", "--only-binary", ":all:", "--no-compile", "--target", str(beside), *wanted)
-        try:
-            done = _pip(*words, "--quiet")
-            if done.returncode:
-                msg = f"does not install: {_why(done)}"
-                raise UnavailableError(msg)
-            beside.rename(folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        words = ("install", "--no-deps", "--only-binary", ":all:", "--no-compile", "--target", str(folder), *wanted)
+        done = _pip(*words, "--quiet")
+        if done.returncode:
+            msg = f"does not install: {_why(done)}"
+            raise UnavailableError(msg)
 
 
 def _pip(*words: str) -> subprocess.CompletedProcess[str]:

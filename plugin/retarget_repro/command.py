@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.model import RunTarget
-from retarget.session import Engine, cache_of_command
+from retarget.session import Engine
 from retarget.support import ScratchFolder, display_path, shown
 
 from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, find_failure
@@ -116,8 +116,8 @@ def _expect_variables(chosen: Chosen, names: Sequence[str]) -> None:
 
 
 def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:
-    cache, extensions = cache_of_command().folder, arguments.retarget_extension
-    return Engine(registry=chosen.registry, cache=cache, extensions=extensions, cases=cases, note=print_note)
+    extensions = arguments.retarget_extension
+    return Engine(registry=chosen.registry, extensions=extensions, cases=cases, note=print_note)
 
 
 def _reduced(arguments: argparse.Namespace, chosen: Chosen, folder: Path) -> Reduced:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from retarget.extension import Command, CommandModule, hookimpl
+from retarget.extension import CommandModule, hookimpl
 
 _BISECT = CommandModule(
     name="bisect",
@@ -34,6 +34,6 @@ _REPRO = CommandModule(
 
 
 @hookimpl
-def retarget_commands() -> Iterable[Command]:
+def retarget_commands() -> Iterable[CommandModule]:
     """`repro` and `bisect`."""
     return (_REPRO, _BISECT)

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from retarget.extension import Compiler, overrides
-from retarget.model import TIMEOUT, RunTarget, Stage, Target
+from retarget.extension import Compiler
+from retarget.model import RunTarget, Stage, Target
 from retarget.session import TIMEOUTS, Engine, extensions_environment
 from retarget.support import RetargetError, first_line
 
@@ -149,7 +149,7 @@ class _Reduction(Struct, kw_only=True):
         path = self.chosen.compiled.module.path
         size = f"{path.stat().st_size} bytes"
         is_made = self.chosen.registry.module_generator(self.chosen.compiled.kind) is not None
-        if compiler is None or is_made or not overrides(compiler, "shrink_command"):
+        if compiler is None or is_made or not compiler.overrides("shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
         env = dict(self.chosen.registry.worker_environment(self.chosen.compiled.compiler))
@@ -234,7 +234,7 @@ class _Reduction(Struct, kw_only=True):
     def _engine(self, cases: Sequence[str]) -> Engine:
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
         observed = self.found.observation
-        is_slow = observed is not None and observed.stage == TIMEOUT
+        is_slow = observed is not None and observed.is_timeout
         timeout = TIMEOUTS.compile if is_slow else max(30.0, _SLOWER * self.found.seconds)
         return Engine(
             registry=self.chosen.registry,

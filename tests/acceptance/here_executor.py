@@ -24,7 +24,7 @@ from retarget.session import (
 )
 from retarget.support import RetargetError
 from retarget.targets.availability import host_mismatch
-from retarget.worker import CompiledModule, Refused, Spawner
+from retarget.worker import CompiledModule, Refused
 
 __all__ = ["connect_to"]
 
@@ -44,8 +44,7 @@ class Here:
         self._fails_to_start = address.endswith((":absent", ":late"))
         self._has_failed = address.endswith(":absent")
         self._log = LOG.absolute()
-        self._spawner = Spawner()
-        self._pool = CompilePool(spawner=self._spawner, extensions=session.extensions, max_idle=2)
+        self._pool = CompilePool(extensions=session.extensions, max_idle=2)
         environment = load_extensions(session.extensions).worker_environment
         self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
         self._lock = threading.Lock()  # a RunService is for one thread at a time
@@ -76,14 +75,13 @@ class Here:
         return self._threads.submit(self._run, job)
 
     def kill(self) -> None:
-        self._spawner.kill()
+        self._pool.kill()
         self._service.kill()
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._pool.close()
         self._service.close()
-        self._spawner.close()
 
     def _run(self, job: RunJob) -> RunOutcome:
         message = replace(job.message, target=replace(job.message.target, timeout=job.timeout))

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from acceptance_support import DOUBLES_FILE, Project, hooks, matrix, suite
 from declaration_texts import compiler, runtime, target
-from retarget.session import shell_program
+from retarget.session import Commands
 from session_output import block, properties, shell
 
 pytestmark = pytest.mark.slow  # many sessions, some of the real compiler: the CI runs them, and make test-slow
@@ -107,7 +107,7 @@ def test_one_runtime_config_of_several_is_pointed_to(project: Project) -> None:
     (by_hand,) = [line.removeprefix(hint) for line in lines if line.startswith(hint)]
     assert (
         by_hand
-        == f"{shell_program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
+        == f"{Commands.program('retarget')} compare --retarget-extension faulty suites/m.mlir --configs bad/one,bad/two"
     )
     compared = shell([f"cd {project.path}", by_hand])
     assert (compared.returncode, compared.stderr) == (1, "")

@@ -9,7 +9,7 @@ import pytest
 from pytest_retarget.attribution.reports import _to_run
 from pytest_retarget.run import _arguments, _counts, _Session, _with_front, run
 from retarget.results import Outcome, TargetRecord
-from retarget.session import RunRequest
+from retarget.session import SelectionRequest
 from retarget.support import RetargetError
 
 pytestmark = pytest.mark.usefixtures("cwd")
@@ -48,7 +48,7 @@ def test_outcomes_are_counted_by_their_words_in_the_order_they_came() -> None:
 
 
 def session(**known: Any) -> _Session:
-    return _Session(RunRequest(paths=("s",), **known))
+    return _Session(SelectionRequest(paths=("s",), **known))
 
 
 def items(*names: str) -> list[Any]:
@@ -120,15 +120,15 @@ def test_what_there_is_to_say_besides_targets(known: dict[str, Any], notes: list
 def test_errors_of_a_session_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pytest, "main", lambda _, plugins: plugins[0].errors.update({"it broke": None}))
     with pytest.raises(RetargetError, match=r"^it broke$"):
-        run(RunRequest(paths=(".",)))
+        run(SelectionRequest(paths=(".",)))
 
 
 def test_the_options_of_a_session_are_what_was_asked_for() -> None:
-    words = list(_arguments(RunRequest(paths=(".",))))
+    words = list(_arguments(SelectionRequest(paths=(".",))))
     assert words[:4] == ["--assert=plain", "-p", "retarget", "--capture=no"]
     assert words[-6:] == ["-o", "addopts=", "-m", "", "-k", ""]
     assert not {"no:python", "--noconftest", "-vv", "--retarget-ignore-expectations"} & {*words}
-    request = RunRequest(paths=("s.toml::s::t",), is_ids=True, requires=("vulkan",), options=("-vv",))
+    request = SelectionRequest(paths=("s.toml::s::t",), is_ids=True, requires=("vulkan",), options=("-vv",))
     words = list(_arguments(request))
     assert words[1:8] == [
         *("-p", "pytest_retarget.plugin", "--disable-plugin-autoload", "--noconftest"),

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzed_readers import Kind, kinds
-from retarget.session import digest_of
+from retarget.session.cache.key import digest_of
 from retarget.support import RetargetError
 from watching import TooLong, Watch, bound_memory
 

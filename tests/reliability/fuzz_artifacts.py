@@ -113,7 +113,7 @@ def _fuzz(
 
 
 def _run(service: RunService, target: RunTarget, folder: Path, data: bytes) -> RunOutcome:
-    from retarget.session import digest_of
+    from retarget.session.cache.key import digest_of
 
     path = folder / "mutated"
     path.write_bytes(data)

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import zstandard
 from mutations import mutated, mutated_json
-from retarget.arrays import read_npy, read_npz
+from retarget.arrays import StoredArrays, read_npz
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
 from retarget.profiles import Profile
@@ -38,15 +38,8 @@ from retarget.results.export import ctrf, junit, trace
 from retarget.results.history import add_run
 from retarget.results.merge import check_agreement
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import (
-    DeclarationLoader,
-    Registry,
-    Store,
-    compile_selector,
-    digest_of,
-    expand_suite,
-    load_extensions,
-)
+from retarget.session import DeclarationLoader, Registry, Store, compile_selector, expand_suite, load_extensions
+from retarget.session.cache.key import digest_of
 from retarget.session.cache.transfer import ArtifactFolder, export_artifact
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder
 from retarget.support import DiagnosticsError, RetargetError
@@ -197,7 +190,7 @@ def _data(project: Path, folder: Path) -> list[Kind]:
         read_cases(flagfiles, path, [function.text if function else "main"], ())
 
     def array(path: Path) -> None:
-        read_npz(path, "a") if path.suffix == ".npz" else read_npy(path)
+        read_npz(path, "a") if path.suffix == ".npz" else StoredArrays(path=path).only()
 
     npz = folder / "a.npz"
     np.savez_compressed(npz, a=np.arange(12, dtype=np.float32).reshape(3, 4), b=np.zeros(3, np.int8))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from retarget.model import Golden, Metric, Origin
-from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord, baseline_of, new_session
+from retarget.results import CaseRecord, DeviceRecord, Measurement, Outcome, SessionResults, TargetRecord, new_session
 from retarget.results.record import CompileRecord, ReusedRecord, TimesRecord
 from retarget_bench.golden import judge_goldens
 
@@ -34,7 +34,7 @@ def judged(
 ) -> list[tuple[str, str]]:
     rule = Golden(match=("t",), metric=metric, reason="r", origin=ORIGIN, **bound)  # type: ignore[arg-type]
     sessions = [SessionResults(start=new_session(selected=1, digest="", host="h"), records=(one,)) for one in before]
-    return [(one.verdict, one.text) for _, one in judge_goldens([rule], now, baseline_of(sessions), host)]
+    return [(one.verdict, one.text) for _, one in judge_goldens([rule], now, Measurement.baseline(sessions), host)]
 
 
 def test_a_maximum_needs_no_baseline() -> None:

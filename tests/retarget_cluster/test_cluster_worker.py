@@ -18,8 +18,7 @@ from retarget.cli.devices import Finding
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
 from retarget.session import CompileJob, RunJob
-from retarget.worker import CompileModule
-from retarget.worker.messages import RunModule
+from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Answer, AskBuild, Job, encoded
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
 from retarget_cluster.worker.engine import LocalEngine

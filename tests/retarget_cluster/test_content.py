@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
-from retarget.session import CompileJob, Inputs, RemoteStore, RunJob
+from retarget.session import CompileJob, RemoteStore, RunJob
+from retarget.session.cache.key import Inputs
 from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
-from retarget.worker import CompileModule
-from retarget.worker.messages import RunModule
+from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Job, file_view
 from retarget_cluster.worker.content import Content, translated
 from targets_of_doubles import compile_target, run_target, runtime_config

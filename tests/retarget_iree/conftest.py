@@ -11,7 +11,7 @@ import pytest
 from iree_modules import ARITHMETIC, FAILING, SIGNATURES, element_types_module
 from iree_support import VMVX, Compile, OpenDevice, compiler_config, driver_named, runtime_config
 from retarget.extension import CompileRequest, Device, UnavailableError
-from retarget.support import hold_lock
+from retarget.support.scratch import hold_lock
 from retarget_iree.compiler.compiler import IreeCompiler
 
 

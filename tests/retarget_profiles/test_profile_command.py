@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.profiles import profile_file
+from retarget.profiles.files import profile_file
 
 
 def test_the_list_names_each_shipped_profile_with_its_driver_and_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.profiles import Profile, shipped_profiles
+from retarget.profiles import Profile
+from retarget.profiles.files import shipped_profiles
 
 
 @pytest.mark.parametrize("file", shipped_profiles().values(), ids=shipped_profiles())

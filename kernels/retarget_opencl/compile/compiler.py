@@ -25,7 +25,7 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
-from retarget.profiles import Profile, shipped_profiles
+from retarget.profiles import Profile
 from retarget.support import RetargetError, install_hint
 from retarget_iree.builds import COMPILER_PACKAGE, PLUGINS
 from retarget_iree.compiler.compiler import front_half
@@ -121,8 +121,7 @@ def profile_of_reference(reference: str) -> tuple[Profile, DeviceInfo | None]:
     """
     uri = _device_of(reference)
     if uri is None:
-        prefixed = f"{DRIVER}-{reference}"
-        return Profile.find(prefixed if prefixed in shipped_profiles() else reference), None
+        return Profile.find(reference, prefix=f"{DRIVER}-"), None
     if not uri.startswith(_HOST):
         msg = f"found {reference!r}, expected a device of the driver {DRIVER} for iree-opencl: host:{_HOST}"
         raise RetargetError(msg)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, FeatureValue, vendor_name
-from retarget.profiles import OPENCL_EXTENSIONS, Profile
+from retarget.profiles import Profile
 from retarget_iree.runtime.apis import host_memory
 
 from retarget_opencl.builds import runtime_build
@@ -205,8 +205,7 @@ def features_of(found: FoundDevice) -> tuple[tuple[str, FeatureValue], ...]:
     features: dict[str, FeatureValue] = {
         "device_type": next((name for bit, name in types if device.type & bit), "accelerator"),
         "memory": memory,
-        **{f"opencl.{name}": f"cl_khr_{name}" in extensions for name in OPENCL_EXTENSIONS},
-        "opencl.cl_nv_device_attribute_query": "cl_nv_device_attribute_query" in extensions,
+        **Profile.of_extensions(extensions),
         # Of an embedded profile, 64-bit integers are an extension; since 3.0, sub-groups need none.
         "opencl.int64": device.profile == "FULL_PROFILE" or "cles_khr_int64" in extensions,
         "opencl.subgroups": "cl_khr_subgroups" in extensions or bool(_query(device, "max_num_sub_groups", 0)),

@@ -1,8 +1,6 @@
 from retarget.arrays.comparison import mismatches_of as mismatches_of
 from retarget.arrays.datafiles import RawFile as RawFile
 from retarget.arrays.datafiles import StoredArrays as StoredArrays
-from retarget.arrays.datafiles import read_bin as read_bin
-from retarget.arrays.datafiles import read_npy as read_npy
 from retarget.arrays.datafiles import read_npz as read_npz
 from retarget.arrays.dtypes import bits_of as bits_of
 from retarget.arrays.dtypes import dtype_named as dtype_named

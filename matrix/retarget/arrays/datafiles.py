@@ -53,18 +53,6 @@ def _unfetched(path: Path) -> str:
 # ---------------------------------------------------------------- raw bytes
 
 
-def read_bin(path: Path, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
-    """Return a file of raw little-endian elements, row-major, that holds one array and nothing else.
-
-    Elements of 2 and 4 bits are packed (`retarget.arrays.dtypes`). Raises `RetargetError` for a file that is shorter
-    or longer.
-    """
-    raw = RawFile(path=path)
-    array = raw.next(dtype=dtype, shape=shape)
-    raw.close()
-    return array
-
-
 @dataclass(slots=True, kw_only=True)
 class _Sequence:
     """A file that several arrays follow each other in. `position` is in bytes."""
@@ -86,9 +74,16 @@ class _Sequence:
 
 @dataclass(slots=True, kw_only=True)
 class RawFile(_Sequence):
-    """A file of raw elements, of one array after the other."""
+    """A file of raw little-endian elements, row-major, of one array after the other. Elements of 2 and 4 bits are
+    packed (`retarget.arrays.dtypes`)."""
 
     _types: list[str] = field(default_factory=list, repr=False)
+
+    def only(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
+        """Return the array of a file that holds no other. Raises `RetargetError` for one that is shorter or longer."""
+        array = self.next(dtype=dtype, shape=shape)
+        self.close()
+        return array
 
     def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
         """Return the next array. Raises `RetargetError` for a file that is too short."""
@@ -144,33 +139,29 @@ def _content(path: Path, offset: int, length: int) -> npt.NDArray[np.uint8]:
 # ---------------------------------------------------------------- .npy
 
 
-def read_npy(path: Path) -> Array:
-    """Return the array of a `.npy` file that holds one, in native byte order.
-
-    Raises `RetargetError` for a file of another format, for pickled objects, for one cut short, and for further arrays.
-    """
-    arrays = StoredArrays(path=path)
-    array = arrays.next()
-    if not arrays.at_end:
-        msg = (
-            f"data file {display_path(path)} holds {arrays.size - arrays.position} bytes after its first array; "
-            "expected one array"
-        )
-        raise RetargetError(msg)
-    return array
-
-
 @dataclass(slots=True, kw_only=True)
 class StoredArrays(_Sequence):
-    """The arrays of a `.npy` file that `numpy.save` wrote one after the other."""
+    """The arrays of a `.npy` file that `numpy.save` wrote one after the other, in native byte order."""
 
     @property
     def at_end(self) -> bool:
         """Whether no array is left."""
         return self.position >= self.size
 
+    def only(self) -> Array:
+        """Return the array of a file that holds no other. Raises `RetargetError` as `next` does, and for others."""
+        array = self.next()
+        if not self.at_end:
+            msg = (
+                f"data file {display_path(self.path)} holds {self.size - self.position} bytes after its first array; "
+                "expected one array"
+            )
+            raise RetargetError(msg)
+        return array
+
     def next(self) -> Array:
-        """Return the next array. Raises `RetargetError` as `read_npy` does, and at the end."""
+        """Return the next array. Raises `RetargetError` for a file of another format, for pickled objects, for one cut
+        short, and at the end."""
         name = display_path(self.path)
         if self.at_end and self.position:
             msg = f"data file {name} holds no further array: all its {self.size} bytes were read"
@@ -246,7 +237,7 @@ def read_npz(path: Path, name: str = "") -> Array:
     """Return one array of a `.npz` archive by name; without a name its only one.
 
     Raises `RetargetError` for a file that is not an archive, a name that is not in it, an array over the limit once
-    unpacked, and as `read_npy` does.
+    unpacked, and as `StoredArrays.next` does.
     """
     shown = display_path(path)
     try:

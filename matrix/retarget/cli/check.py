@@ -13,7 +13,7 @@ from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import GoldenAssignment, RuleSet, golden_rule
-from retarget.extension import Compiler, Driver, overrides
+from retarget.extension import Compiler, Driver
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
@@ -110,8 +110,7 @@ def _data_diagnostics(suite: Suite, registry: Registry) -> Iterable[Diagnostic]:
 def _judged(suite: Suite, targets: Sequence[Target], registry: Registry, usage: RuleUsage) -> Iterable[Diagnostic]:
     """Enter what the rules of a suite do, and yield where two of them contradict each other."""
     if (suite.expectations or suite.goldens) and targets:
-        checks = registry.artifact_checker(suite.kind) is not None
-        assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
+        assignment = RuleSet.of(suite, registry).assign(targets)
         usage.add(suite, assignment, targets)
         yield from assignment.diagnostics
     if suite.goldens and targets:
@@ -167,7 +166,7 @@ def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterab
             user, what = registry.compilers.get(one.compiler), f"compiler {one.compiler!r}"
         else:
             user, what = registry.drivers.get(one.driver), f"driver {one.driver!r}"
-        if one.toolchain is not None and user is not None and not overrides(user, "toolchain_environment"):
+        if one.toolchain is not None and user is not None and not user.overrides("toolchain_environment"):
             message = f"found {one.toolchain.name!r}, but the {what} uses no toolchains; expected none"
             yield one.origin, Problem(("toolchain",), message)
 

@@ -11,16 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from retarget.cli.support import (
-    add_expression_arguments,
-    add_path_arguments,
-    add_toolchain_argument,
-    part_lines,
-    read_declared,
-)
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.expect.matching import GoldenAssignment, RuleSet
-from retarget.expect.verdict import TargetRules, is_expired
+from retarget.expect.verdict import TargetRules
 from retarget.extension import CompilerError, UnavailableError
+from retarget.extension.compilers import part_lines
 from retarget.extension.registry import Registry, named_extensions
 from retarget.model import (
     CompilerConfig,
@@ -37,13 +32,12 @@ from retarget.model import (
 )
 from retarget.model.locations import SourceLocations
 from retarget.profiles.requirements import Answer
-from retarget.session.cache.folder import cache_of_command
 from retarget.session.commands import Commands
 from retarget.session.engine import Engine
 from retarget.session.toolchains import describe_build
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
-from retarget.targets.expansion import active_overrides, compile_target_name, excluding_override, run_target_name
+from retarget.targets.expansion import active_overrides, excluding_override, run_target_name
 from retarget.targets.selection import tag_sources
 
 
@@ -55,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the name of a target, or its node id, as `retarget list` and pytest show them; not needed with -m or -k",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser)
+    add_path_arguments(parser, expressions=True)
     add_toolchain_argument(parser)
 
 
@@ -76,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     of_suite, _, name = named.rpartition("::")
     declared = read_declared(arguments, paths)
     extensions = arguments.retarget_extension
-    engine = Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions)
+    engine = Engine(registry=declared.registry, extensions=extensions)
     explainer = _Explainer(
         registry=declared.registry, at=SourceLocations().location, extensions=extensions, engine=engine
     )
@@ -130,7 +123,7 @@ def _excluding(suite: Suite, name: str) -> Sequence[int]:
         for target in suite.targets:
             for compiler in target.compilers:
                 path = (target.name, compiler.name)
-                if compile_target_name(module.name, compiler.name) == name:
+                if module.target(compiler.name) == name:
                     found.append(excluding_override(suite, module.name, path))
                 found += [
                     excluding_override(suite, module.name, (*path, runtime.name))
@@ -255,8 +248,7 @@ class _Explainer(Struct, frozen=True, kw_only=True):
     def _expectation(self, suite: Suite, target: Target) -> Iterator[tuple[str, str]]:
         """The rules in force, those for cases last; for a run target, that of its compile target too, which excuses
         both. Where devices decide, all candidates, and which apply to this host's."""
-        checks = self.registry.artifact_checker(suite.kind) is not None
-        book = RuleSet(suite.expectations, checks_artifacts=checks)
+        book = RuleSet.of(suite, self.registry)
         through = [("its compile target: ", target.compile)] if isinstance(target, RunTarget) else []
         for whose, judged in (*through, ("", target)):
             rules = book.rules_for(judged)
@@ -364,7 +356,7 @@ def _words_of(
     rule: Expectation | Golden, does: str, here: Collection[Origin] | None, *own: tuple[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield a rule's properties besides its outcome; `here` are those in force, None where no device decides."""
-    expired = f" (expired: it {does} nothing any more)" if is_expired(rule) else ""
+    expired = f" (expired: it {does} nothing any more)" if rule.is_expired else ""
     words = [*own, ("reason", rule.excuse), ("until", f"{rule.until}{expired}" if rule.until is not None else "")]
     if here is not None:
         words += [("when", rule.when), ("here", "in force" if rule.origin in here else "not in force")]

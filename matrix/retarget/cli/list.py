@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, text_table
+from retarget.cli.support import add_path_arguments, read_declared, text_table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
-from retarget.support.text import cmake_list, cmake_text
+from retarget.support.text import cmake_text
 from retarget.targets.selection import marks_of
 
 _Selected = Sequence[tuple[Suite, Target]]
@@ -56,8 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to print (text); cmake and bazel print the builds of runtimes, as a file to include",
     )
-    add_expression_arguments(parser)
-    add_path_arguments(parser, positional=False)
+    add_path_arguments(parser, positional=False, expressions=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -192,12 +191,12 @@ def _cmake(runtimes: Iterable[tuple[RuntimeConfig, int]]) -> str:
     """Return the builds as variables of CMake, named by the first runtime config of each."""
     builds = _named_builds(runtimes)
     lines = [f"# {_WRITTEN.format('cmake')}", "# A build is named by the first runtime config that it is for."]
-    lines.append(f"set(Retarget_RUNTIMES {cmake_text(cmake_list(builds))})")
+    lines.append(f"set(Retarget_RUNTIMES {cmake_text(builds)})")
     for build, one in builds.items():
         lines.append("")
         for key in ("runtime_configs", "drivers", "deps", "defines", "host_os", "host_arch"):
             value = _defined(one["defines"]) if key == "defines" else one[key]
-            lines.append(f"set(Retarget_RUNTIME_{build}_{key.upper()} {cmake_text(cmake_list(value))})")
+            lines.append(f"set(Retarget_RUNTIME_{build}_{key.upper()} {cmake_text(value)})")
     return "\n".join(lines) + "\n"
 
 

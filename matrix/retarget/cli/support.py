@@ -9,11 +9,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from retarget.extension import TargetPart
+from msgspec.structs import replace
+
 from retarget.support.errors import display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
@@ -22,16 +24,6 @@ if TYPE_CHECKING:
     from retarget.targets.collected import Selection, SelectionRequest
 
 _SHOWN = 100
-
-
-def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
-    """Yield the parts of a compiler's target in groups, each below the source that its parts come from."""
-    groups: dict[str, list[TargetPart]] = {}
-    for part in parts:
-        groups.setdefault(part.source, []).append(part)
-    for source, found in groups.items():
-        yield source
-        yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
 
 
 def add_action(
@@ -49,8 +41,10 @@ def add_action(
     return parser
 
 
-def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
-    """Declare where a subcommand looks for suites."""
+def add_path_arguments(parser: argparse.ArgumentParser, *, positional: bool = True, expressions: bool = False) -> None:
+    """Declare where a subcommand looks for suites, and by which `expressions` it selects targets."""
+    if expressions:
+        add_expression_arguments(parser)
     if positional:
         parser.add_argument(
             "path",
@@ -116,15 +110,32 @@ def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_els
 
     Raises `DiagnosticsError` and `RetargetError`, `argparse.ArgumentError` for what pytest refuses.
     """
-    from retarget.targets.collected import SelectionUsageError, pytest_plugin
+    from retarget.targets.collected import pytest_plugin
 
-    request = request_of(arguments, paths, or_else=or_else)
-    try:
-        selection = pytest_plugin().select_targets(request)
-    except SelectionUsageError as error:
-        raise argparse.ArgumentError(None, str(error)) from error
+    with _wrong_usage():
+        selection = pytest_plugin().select_targets(request_of(arguments, paths, or_else=or_else))
     sys.stderr.writelines(f"note: {print_note}\n" for print_note in selection.notes)
     return selection
+
+
+def run_targets(arguments: argparse.Namespace, paths: Sequence[str], **known: Any) -> int:
+    """Run what is selected among `paths` in a session of pytest, and return the exit status of `retarget run`. `known`
+    are further fields of a `SelectionRequest`. Raises as `read_declared` does."""
+    from retarget.targets.collected import pytest_plugin
+
+    with _wrong_usage():
+        return pytest_plugin().run_targets(replace(request_of(arguments, paths), **known))
+
+
+@contextmanager
+def _wrong_usage() -> Iterator[None]:
+    """Raise `argparse.ArgumentError` for what pytest refuses."""
+    from retarget.targets.collected import SelectionUsageError
+
+    try:
+        yield
+    except SelectionUsageError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
 
 
 def print_note(text: str) -> None:

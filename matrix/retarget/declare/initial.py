@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from retarget.declare.sources import DECLARATION_FILES, SUITE_FILE, name_problem
-from retarget.extension import CaseLoader, ModulesRequest, SuggestedSuite, SuggestedTarget, overrides
+from retarget.extension import CaseLoader, ModulesRequest, SuggestedSuite, SuggestedTarget
 from retarget.extension.registry import Registry
 from retarget.model.names import name_error
 from retarget.support.errors import RetargetError, display_path
@@ -168,7 +168,7 @@ def plan_suites(
 
 def _data(folder: Path, kind: CaseLoader, suite: SuggestedSuite) -> Iterator[Path]:
     """Yield the files of values that the cases of a suite name. What is wrong with them `retarget check` says."""
-    if not overrides(kind, "find_modules"):
+    if not kind.overrides("find_modules"):
         return
     with suppress(RetargetError):
         for module in kind.find_modules(folder, suite.files):

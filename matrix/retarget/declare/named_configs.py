@@ -27,8 +27,8 @@ from retarget.model import (
     TargetConfig,
     Toolchain,
 )
-from retarget.model.names import is_glob, known_words, name_error, tag_error
-from retarget.support.errors import Diagnostic, RetargetError, did_you_mean, display_path
+from retarget.model.names import is_glob, name_error, tag_error
+from retarget.support.errors import Diagnostic, RetargetError, did_you_mean, display_path, known_words
 from retarget.support.files import user_path
 from retarget.support.toml import KeyPath, Problem, format_key_path
 from retarget.targets.availability import HOST_KINDS, word_error
@@ -266,7 +266,7 @@ def find_named(
             found.update((name, names.configs[name]) for name in matched if name not in found)
             hidden = any(fnmatch.fnmatchcase(name, reference) for name in names.invalid)
             if not matched and names.is_complete and not hidden:
-                expected = f"expected a glob that matches the name of a {names.sort}; {known_words(names.declared)}"
+                expected = f"expected a glob that matches the name of a {names.sort}; {known_words([*names.declared])}"
                 problems.append(Problem(where, f"found {reference!r}, {expected}"))
         elif reference in names.configs:
             found.setdefault(reference, names.configs[reference])
@@ -277,6 +277,5 @@ def find_named(
 
 def unknown_name(sort: str, reference: str, known: Iterable[str]) -> str:
     """Return the message for a reference that names no config of the sort."""
-    names = list(known)
-    hint = did_you_mean(reference, names) or f"; {known_words(names)}"
+    hint = did_you_mean(reference, known, lists=True)
     return f"found {reference!r}, expected the name of a {sort} declared in this file or above{hint}"

@@ -27,15 +27,15 @@ from retarget.declare.named_configs import (
 )
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.values import fields_of
-from retarget.extension import CompilerError, overrides
+from retarget.extension import CompilerError
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES
 from retarget.model.names import config_name_error, name_error
-from retarget.profiles.files import located_profile, reference_error
+from retarget.profiles.files import Profile
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
-from retarget.targets.availability import SYSTEM_ALIASES, architecture_error, system_error, word_error
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable
@@ -160,9 +160,9 @@ def _located(table: _InheritableTableT, file: Path) -> _InheritableTableT:
     """Return a table whose profile files have absolute paths: one that extends it may be in another folder."""
     located: dict[str, object] = {}
     if profile := getattr(table, "profile", None):
-        located["profile"] = located_profile(file, profile)
+        located["profile"] = Profile.located(file, profile)
     if profiles := getattr(table, "target_from", ()):
-        located["target_from"] = [located_profile(file, one) for one in profiles]
+        located["target_from"] = [Profile.located(file, one) for one in profiles]
     return cast("_InheritableTableT", table.model_copy(update=located)) if located else table
 
 
@@ -213,11 +213,11 @@ def _compiler_problems(
     yield from env_problems(entry.table.env, (*entry.path, "env"))
     yield from reference_problems(names, entry.table.toolchain, entry.path)
     compiler = registry.compilers.get(entry.table.compiler or "") if registry is not None else None
-    if entry.table.target_from and compiler is not None and not overrides(compiler, "profile_target"):
+    if entry.table.target_from and compiler is not None and not compiler.overrides("profile_target"):
         message = f"found device profiles, but the compiler {compiler.name!r} does not compile for them"
         yield Problem((*entry.path, "target_from"), message)
     for index, reference in enumerate(entry.table.target_from):
-        if (found := reference_error(located_profile(file, reference))) is not None:
+        if (found := Profile.reference_error(Profile.located(file, reference))) is not None:
             yield Problem((*entry.path, "target_from", index), found)
 
 
@@ -252,8 +252,8 @@ def _runtime_problems(
     yield from reference_problems(hosts, table.host, entry.path)
     yield from word_problems(table.tags, (*entry.path, "tags"))
     yield from env_problems(table.env, (*entry.path, "env"))
-    yield from word_problems(_systems(table), (*entry.path, "host_os"), system_error)
-    yield from word_problems(table.host_arch, (*entry.path, "host_arch"), architecture_error)
+    yield from word_problems(_systems(table), (*entry.path, "host_os"), partial(word_error, known=HOST_SYSTEMS))
+    yield from word_problems(table.host_arch, (*entry.path, "host_arch"), partial(word_error, known=HOST_ARCHITECTURES))
     yield from word_problems(table.requires, (*entry.path, "requires"), requirement_error)
     if table.device_type is not None and (message := word_error(table.device_type, DEVICE_TYPES)):
         yield Problem((*entry.path, "device_type"), message)

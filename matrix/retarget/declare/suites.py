@@ -12,9 +12,9 @@ from retarget.declare.resolved_configs import requirements, target_error
 from retarget.declare.schema.kept import Declared, FileTables
 from retarget.declare.schema.values import fields_of
 from retarget.declare.sources import find_modules, select_modules
-from retarget.extension import CaseLoader, overrides
+from retarget.extension import CaseLoader
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import is_glob, known_words, name_error
+from retarget.model.names import is_glob, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path
@@ -65,7 +65,7 @@ def _build(
     file: Path, entry: Declared[ModuleTestSuiteTable], scope: Scope, loader: CaseLoader | None
 ) -> tuple[Suite, tuple[Problem, ...]]:
     table, path = entry.table, entry.path
-    finder = loader if loader is not None and overrides(loader, "find_modules") else None
+    finder = loader if loader is not None and loader.overrides("find_modules") else None
     modules, source_problems = find_modules(
         file.parent, table.srcs, table.exclude, allow_empty=table.allow_empty, finder=finder
     )
@@ -141,7 +141,7 @@ def _unmatched(globs: Sequence[str], names: Sequence[str], path: KeyPath, expect
     """Yield an error for each glob that matches none of the names."""
     for index, glob in enumerate(globs):
         if not fnmatch.filter(names, glob):
-            hint = did_you_mean(glob, names) or f"; {known_words(names)}"
+            hint = did_you_mean(glob, names, lists=True)
             yield Problem((*path, index), f"found {glob!r}, expected {expected}{hint}")
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from retarget.declare.sources import SUITE_FILE, discover_suites
 from retarget.expect.matching import GOLDEN, Assignment, Effect, GoldenAssignment, golden_rule
-from retarget.expect.verdict import is_expired
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
 from retarget.model.locations import diagnostics_at
@@ -44,7 +43,7 @@ def expired_diagnostics(rules: Iterable[Expectation]) -> tuple[Diagnostic, ...]:
             ),
         )
         for rule in rules
-        if is_expired(rule)
+        if rule.is_expired
     )
 
 
@@ -161,13 +160,13 @@ class RuleUsage:
 
         is_judged = self._judgement(suites)
         doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
-        stale = [rule for rule in doubtful if not is_expired(rule) and is_judged(rule)]
+        stale = [rule for rule in doubtful if not rule.is_expired and is_judged(rule)]
         stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
-        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule)]
+        naming = [rule for rule in self._rules.values() if rule.cases and not rule.is_expired]
         if not whole or not naming:
             return ()
         is_judged = self._judgement(suites)

@@ -22,7 +22,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.expect.verdict import RankedRule, TargetRules, case_rank, says
-from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Target
+from retarget.extension.registry import Registry
+from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Suite, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.locations import SourceLocations, diagnostics_at
 from retarget.model.metrics import Metric
@@ -169,6 +170,11 @@ class RuleSet:
         self._holds: dict[tuple[object, ...], bool] = {}
         self._kinds: dict[tuple[int, int, int], Target] = {}  # one of all that share tags and configs
         self._contradictions: dict[tuple[Origin, Origin], Contradiction] = {}
+
+    @classmethod
+    def of(cls, suite: Suite, registry: Registry) -> RuleSet:
+        """Return the expectations of a suite, whose kind one of the extensions may have."""
+        return cls(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
 
     @classmethod
     def of_goldens(cls, goldens: Sequence[Golden]) -> Sequence[RuleSet]:

@@ -9,16 +9,15 @@ that failed did so as the rule says. Rules with `case` are strict for each case 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from enum import StrEnum, auto
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.model import Expectation, Golden, Target
+from retarget.model import Expectation, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.names import is_glob, matches_case
-from retarget.model.outcomes import CRASH, TIMEOUT, CaseOutcome, Failure, Observation, first_failure
+from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
 from retarget.model.signatures import contains_signature
 from retarget.support.errors import RetargetError, display_path
 from retarget.targets.selection import compile_rule
@@ -110,25 +109,15 @@ _ON_PASS = {"flaky": Ruling.PLAIN, "intermittent": Ruling.CHANCE}
 _ON_FAILURE = {"flaky": Ruling.AGAIN, "intermittent": Ruling.CHANCE}
 
 
-def today() -> date:
-    """Return the current day where this process runs."""
-    return date.today()
-
-
-def is_expired(rule: Expectation | Golden) -> bool:
-    """Return whether a rule excuses nothing any more today. On its `until` it still does."""
-    return rule.until is not None and today() > rule.until
-
-
 def judge(rule: Expectation | None, observation: Observation | None) -> Verdict:
     """Return the verdict of a rule on an observation; None means that the target passed. Without a rule: nothing."""
 
     def verdict(ruling: Ruling) -> Verdict:
         return Verdict(ruling=ruling, rule=rule, observation=observation)
 
-    if rule is None or (rule.outcome == "skip" and not is_expired(rule)):
+    if rule is None or (rule.outcome == "skip" and not rule.is_expired):
         return verdict(Ruling.PLAIN)
-    if is_expired(rule):
+    if rule.is_expired:
         return verdict(Ruling.PLAIN if observation is None else Ruling.EXPIRED)
     if observation is None:
         return verdict(_ON_PASS.get(rule.outcome, Ruling.PASSED))
@@ -148,9 +137,7 @@ def _told(stage: str, signature: str) -> str:
 
 
 def _happened(observation: Observation) -> str:
-    if observation.stage == CRASH:
-        return f"crashed: {observation.signature}"
-    return "timed out" if observation.stage == TIMEOUT else f"failed at {observation.stage}"
+    return f"{observation.ending}: {observation.signature}" if observation.is_crash else observation.ending
 
 
 _BROKEN = frozenset({Ruling.PASSED, Ruling.OTHERWISE, Ruling.EXPIRED})
@@ -205,7 +192,7 @@ class TargetRules(Struct, frozen=True, kw_only=True):
 
     def skipping(self) -> tuple[tuple[str, bool], ...]:
         """Return the entries as (name or glob, whether its cases are not to be run), by falling rank; none if none."""
-        pairs = [(one.pattern, one.rule.outcome == "skip" and not is_expired(one.rule)) for one in self.by_case]
+        pairs = [(one.pattern, one.rule.outcome == "skip" and not one.rule.is_expired) for one in self.by_case]
         return tuple(pairs) if any(skips for _, skips in pairs) else ()
 
     @property

@@ -29,7 +29,6 @@ from retarget.extension.drivers import Transfers as Transfers
 from retarget.extension.products import Command as Command
 from retarget.extension.products import CommandModule as CommandModule
 from retarget.extension.products import ExtensionError as ExtensionError
-from retarget.extension.products import overrides as overrides
 from retarget.extension.registry import hookimpl as hookimpl
 from retarget.extension.registry import load_extensions as load_extensions
 from retarget.model.calls import Check as Check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -99,11 +99,26 @@ class TargetPart(Struct, frozen=True, kw_only=True):
     source: str
 
 
+def part_lines(parts: Iterable[TargetPart]) -> Iterator[str]:
+    """Yield the parts of a compiler's target in groups, each below the source that its parts come from."""
+    groups: dict[str, list[TargetPart]] = {}
+    for part in parts:
+        groups.setdefault(part.source, []).append(part)
+    for source, found in groups.items():
+        yield source
+        yield from (f"  {part.name} = {part.value}" if part.value else f"  {part.name}" for part in found)
+
+
 class ProfileTarget(Struct, frozen=True, kw_only=True):
     """What a compiler makes of a device profile: the flags that compile for it, and the parts of the target."""
 
     flags: tuple[str, ...]
     parts: tuple[TargetPart, ...]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The parts, as `part_lines` gives them."""
+        return part_lines(self.parts)
 
 
 class SuggestedTarget(Struct, frozen=True, kw_only=True):

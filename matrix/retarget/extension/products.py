@@ -61,6 +61,10 @@ class Product(ABC):
             if isinstance(method, FunctionType) and method is not declared and not hasattr(method, "is_checked"):
                 setattr(cls, name, _checked_method(declared, method))
 
+    def overrides(self, method: str) -> bool:
+        """Return whether its class has a method of its own, in place of that of its base class."""
+        return getattr(type(self), method) is not getattr(self._product_base, method)
+
 
 class Builds(Product, is_base=True):
     """What compilers and drivers have in common: installed builds, toolchains and releases."""
@@ -103,15 +107,11 @@ def _place(product: Product) -> str:
     return product._product_place or type(product).__name__  # noqa: SLF001
 
 
-def overrides(product: Product, method: str) -> bool:
-    """Return whether the class of a product has a method of its own, in place of that of its base class."""
-    return getattr(type(product), method) is not getattr(product._product_base, method)  # noqa: SLF001
-
-
 @cache
 def methods_of(base: type[Product]) -> Mapping[str, Callable[..., Any]]:
     """Return the methods that a base class declares, by name."""
-    return {name: method for name, method in inspect.getmembers(base, inspect.isfunction) if name[0] != "_"}
+    found = inspect.getmembers(base, inspect.isfunction)
+    return {name: method for name, method in found if name[0] != "_" and name not in vars(Product)}
 
 
 def no_subclass(found: object, base: type[Product]) -> str:

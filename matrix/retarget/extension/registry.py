@@ -32,15 +32,7 @@ from msgspec.structs import replace
 from retarget.extension.cases import CaseLoader
 from retarget.extension.compilers import Compiler
 from retarget.extension.drivers import Driver
-from retarget.extension.products import (
-    Command,
-    Product,
-    check_attributes,
-    methods_of,
-    no_subclass,
-    note_place,
-    overrides,
-)
+from retarget.extension.products import Command, Product, check_attributes, methods_of, no_subclass, note_place
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Toolchain
 from retarget.model.calls import UnavailableError
 from retarget.model.locations import SourceLocations
@@ -98,7 +90,7 @@ class Registry(Struct, frozen=True, kw_only=True):
 
     def _loader_with(self, method: str, kind: str) -> CaseLoader | None:
         loader = self.case_loaders.get(kind)
-        return loader if loader is not None and overrides(loader, method) else None
+        return loader if loader is not None and loader.overrides(method) else None
 
     def runs_by_tool(self, config: RuntimeConfig) -> bool:
         """Return whether a tool of the driver runs a config's programs; false where there is no such driver."""
@@ -107,7 +99,7 @@ class Registry(Struct, frozen=True, kw_only=True):
 
     def runs_on_hosts(self, driver: str) -> bool:
         """Return whether a driver runs artifacts on hosts; false where there is no such driver."""
-        return driver in self.drivers and overrides(self.drivers[driver], "probe_on_host")
+        return driver in self.drivers and self.drivers[driver].overrides("probe_on_host")
 
     def gives_no_outputs(self, config: RuntimeConfig) -> bool:
         """Return whether runs of a config give no outputs back: behind `run_under`, without a tool of the driver."""
@@ -155,7 +147,7 @@ class Registry(Struct, frozen=True, kw_only=True):
         else:
             user, what = self.driver(config.driver), f"driver {config.driver!r}"
         where = f"toolchain {toolchain.name!r} ({SourceLocations().location(toolchain.origin, 'path')})"
-        if not overrides(user, "toolchain_environment"):
+        if not user.overrides("toolchain_environment"):
             msg = f"{where}: config {config.name!r} names it, and the {what} uses no toolchains"
             raise RetargetError(msg)
         try:
@@ -175,7 +167,7 @@ class Registry(Struct, frozen=True, kw_only=True):
             return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if compiler else target
         config = target.runtime
         driver = self.drivers.get(config.driver)
-        if runtime and driver is not None and overrides(driver, "toolchain_environment"):
+        if runtime and driver is not None and driver.overrides("toolchain_environment"):
             config = replace(config, toolchain=toolchain)
         compiled = self.with_toolchain(target.compile, toolchain, compiler=compiler)
         return replace(target, compile=compiled, runtime=config)

@@ -17,12 +17,10 @@ from retarget.model.devices import vendor_name as vendor_name
 from retarget.model.driver_checks import CheckState as CheckState
 from retarget.model.driver_checks import DriverCheckOutcome as DriverCheckOutcome
 from retarget.model.driver_checks import DriverReport as DriverReport
-from retarget.model.element_types import DTYPE_NAMES as DTYPE_NAMES
 from retarget.model.element_types import ELEMENT_TYPES as ELEMENT_TYPES
 from retarget.model.element_types import DeclaredType as DeclaredType
 from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
-from retarget.model.element_types import element_dtype as element_dtype
 from retarget.model.element_types import mlir_name as mlir_name
 from retarget.model.element_types import shape_fits as shape_fits
 from retarget.model.element_types import split_types as split_types
@@ -31,13 +29,9 @@ from retarget.model.locations import diagnostics_at as diagnostics_at
 from retarget.model.metrics import Metric as Metric
 from retarget.model.metrics import parse_percent as parse_percent
 from retarget.model.names import as_config_name as as_config_name
-from retarget.model.names import config_name_error as config_name_error
 from retarget.model.names import is_glob as is_glob
-from retarget.model.names import known_words as known_words
 from retarget.model.names import name_error as name_error
 from retarget.model.names import tag_error as tag_error
-from retarget.model.outcomes import CRASH as CRASH
-from retarget.model.outcomes import TIMEOUT as TIMEOUT
 from retarget.model.outcomes import Artifact as Artifact
 from retarget.model.outcomes import CaseOutcome as CaseOutcome
 from retarget.model.outcomes import CompileOutcome as CompileOutcome

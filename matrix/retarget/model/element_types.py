@@ -59,8 +59,6 @@ ELEMENT_TYPES: Mapping[str, ElementType] = {
 
 _MLIR_NAMES = {element.dtype: element.name for element in reversed(list(ELEMENT_TYPES.values()))}
 
-DTYPE_NAMES = tuple(dict.fromkeys(element.dtype for element in ELEMENT_TYPES.values()))
-
 _SHAPED = re.compile(
     r"(?:tensor|vector)<(?P<shape>\*x|(?:(?:\d+|\?)x)*)(?P<element>[A-Za-z]\w*(?:<\w+>)?)(?:,.*)?>", re.DOTALL
 )
@@ -106,14 +104,6 @@ def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool
     if sizes is None:
         return True
     return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
-
-
-def element_dtype(name: str) -> str | None:
-    """Return the NumPy name of an element type that is written either way (`f32`, `float32`); None for no such type."""
-    known = ELEMENT_TYPES.get(name)
-    if known is not None:
-        return known.dtype
-    return name if name in _MLIR_NAMES else None
 
 
 def mlir_name(dtype: str) -> str:

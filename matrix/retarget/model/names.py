@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
-
-from retarget.support.text import listed
 
 TARGET_SORTS = ("compile", "run")
 
@@ -20,7 +18,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
 
 _MAGIC = re.compile(r"[*?\[]")
-_SHOWN = 8
 
 _PYTEST_MARKS = ("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail")
 
@@ -44,8 +41,11 @@ def tag_error(word: str) -> str | None:
     return _reserved_error(word)
 
 
-def name_error(name: str) -> str | None:
-    """Return what is wrong with `name` as the name of a suite or target config, or None."""
+def name_error(name: str, *, of_config: bool = False) -> str | None:
+    """Return what is wrong with `name` as the name of a suite or target config, or None; or `of_config` as that of a
+    compiler or runtime config."""
+    if of_config:
+        return config_name_error(name)
     if not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name: a letter or digit, then letters, digits and any of . _ + -"
@@ -85,11 +85,6 @@ def _reserved_error(word: str) -> str | None:
 def is_glob(reference: str) -> bool:
     """Return whether a reference is a glob. No name is one."""
     return _MAGIC.search(reference) is not None
-
-
-def known_words(known: Iterable[str]) -> str:
-    """Return the known names as the end of a message."""
-    return f"there is {listed(list(known), _SHOWN) or 'none'}"
 
 
 class _Named(Protocol):

@@ -192,6 +192,21 @@ class Observation:
     also: tuple[Observation, ...] = ()
 
     @property
+    def is_crash(self) -> bool:
+        """Whether a signal ended the worker."""
+        return self.stage == CRASH
+
+    @property
+    def is_timeout(self) -> bool:
+        """Whether the clock ended it."""
+        return self.stage == TIMEOUT
+
+    @property
+    def ending(self) -> str:
+        """How it failed, after the name of the target: `crashed`, `timed out`, `failed at run`."""
+        return "crashed" if self.is_crash else "timed out" if self.is_timeout else f"failed at {self.stage}"
+
+    @property
     def distinct_failures(self) -> tuple[Observation, ...]:
         """The failures that differ, each as an observation without `also`."""
         return (replace(self, also=()), *self.also) if self.also else (self,)

@@ -1,10 +1,3 @@
-from retarget.profiles.files import OPENCL_EXTENSIONS as OPENCL_EXTENSIONS
 from retarget.profiles.files import Capability as Capability
 from retarget.profiles.files import Profile as Profile
-from retarget.profiles.files import known_names as known_names
-from retarget.profiles.files import located_profile as located_profile
-from retarget.profiles.files import profile_file as profile_file
-from retarget.profiles.files import reference_error as reference_error
-from retarget.profiles.files import shipped_profiles as shipped_profiles
-from retarget.profiles.files import value_error as value_error
 from retarget.profiles.requirements import parse_requirement as parse_requirement

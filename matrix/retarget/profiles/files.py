@@ -27,7 +27,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -44,11 +44,6 @@ FORMAT = 1
 """Raised when a file of today would be read wrongly."""
 
 _KEYS = ("format", "driver", "description", "identity", "capabilities")
-
-
-def located_profile(file: Path, reference: str) -> str:
-    """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
-    return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
 
 
 def _pairs(values: Mapping[str, FeatureValue]) -> Iterable[str]:
@@ -157,21 +152,6 @@ def profile_file(reference: str, *, others: Iterable[str] = ()) -> Path:
     return shipped[reference]
 
 
-def reference_error(reference: str) -> str | None:
-    """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
-    if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
-        return None
-    if reference.startswith("host:"):
-        return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
-    try:
-        Profile.find(reference, others=["host"])
-    except DiagnosticsError as error:
-        return f"the device profile cannot be used: {error}"
-    except RetargetError as error:
-        return str(error)
-    return None
-
-
 class Capability(Struct, frozen=True, kw_only=True):
     """One thing that a device has. `name` is as Vulkan, OpenCL, CUDA or LLVM call it, with their prefix
     (`vulkan.shaderFloat16`, `opencl.fp64`, `cuda.computeCapability`, `cpu.avx512f`), or one that all devices have
@@ -180,6 +160,16 @@ class Capability(Struct, frozen=True, kw_only=True):
     name: str
     value: FeatureValue
     source: str
+
+    @staticmethod
+    def known(prefix: str) -> tuple[str, ...]:
+        """Return the names with a prefix that are listed here, without it."""
+        return _KNOWN[prefix]
+
+    @property
+    def error(self) -> str | None:
+        """Why it cannot have the value; None if it can."""
+        return value_error(self.name, self.value)
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -257,10 +247,43 @@ class Profile(Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def find(cls, reference: str, *, others: Iterable[str] = ()) -> Profile:
-        """Read a profile by path or name; `others` is as for `profile_file`. Raises `RetargetError`: `DiagnosticsError`
-        for what is wrong in its file."""
-        return cls.read(profile_file(reference, others=others))
+    def find(cls, reference: str, *, others: Iterable[str] = (), prefix: str = "") -> Profile:
+        """Read a profile by path or name; `others` is as for `profile_file`. The name of a shipped one may lack the
+        `prefix`. Raises `RetargetError`: `DiagnosticsError` for what is wrong in its file."""
+        prefixed = f"{prefix}{reference}"
+        return cls.read(profile_file(prefixed if prefixed in shipped_profiles() else reference, others=others))
+
+    @classmethod
+    def shipped(cls) -> list[Profile]:
+        """Read all profiles that installed packages ship. Raises as `find` does."""
+        return [*map(cls.read, shipped_profiles().values())]
+
+    @staticmethod
+    def of_extensions(extensions: Collection[str]) -> dict[str, bool]:
+        """Return which capabilities an OpenCL device has by its extensions."""
+        vendors = "cl_nv_device_attribute_query"
+        known = {f"opencl.{name}": f"cl_khr_{name}" in extensions for name in _OPENCL_EXTENSIONS}
+        return known | {f"opencl.{vendors}": vendors in extensions}
+
+    @staticmethod
+    def located(file: Path, reference: str) -> str:
+        """Return a reference to a profile that `file` writes: that to a profile file as an absolute path."""
+        return str(file.parent / user_path(reference)) if reference.endswith(".toml") else reference
+
+    @classmethod
+    def reference_error(cls, reference: str) -> str | None:
+        """Return what is wrong with an entry of `target_from`; None if nothing is. No device is asked."""
+        if reference == "host" or (reference.startswith("host:") and reference.partition("://")[1]):
+            return None
+        if reference.startswith("host:"):
+            return f"found {reference!r}, expected host, or host: and the URI of a device, such as host:vulkan://0"
+        try:
+            cls.find(reference, others=["host"])
+        except DiagnosticsError as error:
+            return f"the device profile cannot be used: {error}"
+        except RetargetError as error:
+            return str(error)
+        return None
 
     @classmethod
     def of_device(cls, info: DeviceInfo, source: str) -> Profile:
@@ -350,7 +373,7 @@ maxSubgroupSize requiredSubgroupSizeStages subgroupSupportedOperations subgroupS
 denormBehaviorIndependence roundingModeIndependence cooperativeMatrixProperties
 """
 
-OPENCL_EXTENSIONS = (
+_OPENCL_EXTENSIONS = (
     "fp64",
     "fp16",
     "int64_base_atomics",
@@ -362,7 +385,7 @@ OPENCL_EXTENSIONS = (
 )
 """Capabilities of OpenCL that are extensions, by their names without `cl_khr_`."""
 
-_OPENCL_FEATURES = (*OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt", "int64")
+_OPENCL_FEATURES = (*_OPENCL_EXTENSIONS, "correctlyRoundedDivideSqrt", "int64")
 
 _OPENCL_OTHERS = """
 platform vendor version maxComputeUnits maxWorkGroupSize maxWorkItemSizes localMemSize maxMemAllocSize subgroupSizes
@@ -444,11 +467,6 @@ def _unprefixed(name: str) -> str:
     """Return the hint for a name that is known with a prefix: `shaderFloat64`."""
     found = [f"{prefix}.{name}" for prefix, names in _KNOWN.items() if name in names]
     return f"; did you mean {found[0]!r}?" if found else ""
-
-
-def known_names(prefix: str) -> tuple[str, ...]:
-    """Return the names with a prefix that are listed here, without it."""
-    return _KNOWN[prefix]
 
 
 def value_error(name: str, value: FeatureValue) -> str | None:

@@ -1,6 +1,5 @@
 from retarget.results.files import RESULTS_SUFFIX as RESULTS_SUFFIX
 from retarget.results.files import Attribution as Attribution
-from retarget.results.files import ResultsLine as ResultsLine
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import attempts_of as attempts_of
@@ -8,15 +7,11 @@ from retarget.results.files import faulty_sessions as faulty_sessions
 from retarget.results.files import new_session as new_session
 from retarget.results.files import read_results as read_results
 from retarget.results.files import results_of as results_of
-from retarget.results.history import HISTORY_SUFFIX as HISTORY_SUFFIX
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
 from retarget.results.measurements import Measurement as Measurement
-from retarget.results.measurements import baseline_of as baseline_of
-from retarget.results.measurements import totals as totals
 from retarget.results.overview import FailureGroup as FailureGroup
 from retarget.results.overview import State as State
-from retarget.results.overview import change_of as change_of
 from retarget.results.plan import Leg as Leg
 from retarget.results.plan import Plan as Plan
 from retarget.results.plan import Waived as Waived

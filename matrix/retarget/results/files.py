@@ -25,6 +25,7 @@ from msgspec.structs import force_setattr, replace
 
 from retarget.model.outcomes import Stage
 from retarget.results.overview import SEPARATOR, State
+from retarget.results.plan import digest_of_ids
 from retarget.results.record import UNMEASURED, DeviceRecord, Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import files_below, irregular
@@ -133,10 +134,10 @@ class ResultsWriter:
 
     def __init__(self, folder: Path, start: SessionStart) -> None:
         """Raises `RetargetError` if the file cannot be written."""
+        self.start = start
         when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start.started))
         name = _NOT_IN_NAMES.sub("-", start.leg)[:_LONGEST_NAME] or "session"
         self.path = folder / f"{name}-{when}-{start.session[:8]}{RESULTS_SUFFIX}"
-        self._session = start.session
         self._records = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -144,6 +145,12 @@ class ResultsWriter:
         except OSError as error:
             raise self._failed(error) from error
         self.write(start)
+
+    @classmethod
+    def begin(cls, folder: Path, ids: Iterable[str], **known: Any) -> ResultsWriter:
+        """Write that a session begins, of the targets with these ids. Raises `RetargetError`."""
+        ids = list(ids)
+        return cls(folder, new_session(selected=len(ids), digest=digest_of_ids(ids), **known))
 
     def write(self, line: ResultsLine) -> None:
         """Append a line. Raises `RetargetError` where that fails, such as on a full disk."""
@@ -157,7 +164,7 @@ class ResultsWriter:
 
     def end(self, status: int, *, other_failures: bool = False) -> None:
         """Write the end, and close the file."""
-        session, records = self._session, self._records
+        session, records = self.start.session, self._records
         self.write(
             SessionEnd(
                 session=session, ended=time.time(), status=status, records=records, other_failures=other_failures

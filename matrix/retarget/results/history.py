@@ -30,7 +30,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.results.files import SessionResults, faulty_sessions, states_of
-from retarget.results.measurements import totals
+from retarget.results.measurements import Measurement
 from retarget.results.overview import Change, State, differences
 from retarget.results.record import Outcome, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path, install_hint
@@ -108,6 +108,11 @@ class History(Struct, frozen=True, kw_only=True):
     numbers: Mapping[str, int] = field(default_factory=dict)
     """The number of each target in `ids`."""
 
+    @staticmethod
+    def is_run(name: str) -> bool:
+        """Return whether a file of this name has a run of a history."""
+        return name.endswith(HISTORY_SUFFIX)
+
     def at(self, run: int) -> dict[str, State]:
         """Return the states of one run's targets, by id. `run` is its number, negative ones from the end."""
         known = zip(self.ids, self.cells[run], strict=True)
@@ -130,9 +135,7 @@ class History(Struct, frozen=True, kw_only=True):
         folder = _opened(place)
         next_step = f"`retarget history add RESULTS --to {place}` writes one"
         try:
-            names = sorted(
-                name for name in folder.names() if name.endswith(HISTORY_SUFFIX) and not name.startswith(UNFINISHED)
-            )
+            names = sorted(name for name in folder.names() if cls.is_run(name) and not name.startswith(UNFINISHED))
         except Exception as error:  # as above
             msg = f"cannot read the history {place}: {_why(error)}"
             raise RetargetError(msg) from error
@@ -207,7 +210,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
 def _metrics(records: Sequence[TargetRecord]) -> dict[str, list[tuple[int, float]]]:
     metrics: dict[str, list[tuple[int, float]]] = {}
     for place, record in enumerate(records):
-        for metric, value in totals(record).items():
+        for metric, value in Measurement.totals(record).items():
             metrics.setdefault(metric, []).append((place, value))
     return metrics
 

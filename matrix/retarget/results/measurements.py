@@ -57,6 +57,46 @@ class Measurement(Struct, frozen=True, kw_only=True):
             if value is not None:
                 yield cls(metric=metric, case="", value=value)
 
+    @classmethod
+    def totals(cls, record: TargetRecord) -> dict[str, float]:
+        """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs,
+        nor of a part of its cases."""
+        found: dict[str, float] = {}
+        if record.missing_cases:
+            return found
+        is_benchmark = record.compile is not None and record.compile.dispatches is not None
+        if record.runtime or is_benchmark:
+            for one in cls.of(record):
+                found[str(one.metric)] = found.get(str(one.metric), 0.0) + one.value
+        return found
+
+    @classmethod
+    def baseline(
+        cls, sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
+    ) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
+        """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each
+        with its machine, oldest first; of the targets that `choose` returns true for, if it is given.
+
+        Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
+        """
+        found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
+        for session in (one for one in sessions if one.is_benchmark):
+            for target, record in session.latest.items():
+                if record.outcome not in _GOOD or (choose is not None and not choose(record)):
+                    continue
+                for one in cls.of(record):
+                    found.setdefault((target, one.metric, one.case), []).append(
+                        (record.machine(session.start.host), one)
+                    )
+        kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
+        for key, values in found.items():
+            seen: Counter[tuple[str, ...]] = Counter()
+            for machine, one in reversed(values):
+                seen[machine] += 1
+                if not last or seen[machine] <= last:
+                    kept.setdefault(key, []).insert(0, (machine, one))
+        return kept
+
 
 def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
     """Yield the times of a case, if it was timed."""
@@ -79,41 +119,3 @@ def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:
             calls=len(times.device),
         )
     yield Measurement(metric=Metric.FIRST_CALL, case=case.name, value=times.first)
-
-
-def totals(record: TargetRecord) -> dict[str, float]:
-    """Return the metrics of a target in a benchmark, by their names, all its cases together; nothing of other runs, nor
-    of a part of its cases."""
-    found: dict[str, float] = {}
-    if record.missing_cases:
-        return found
-    is_benchmark = record.compile is not None and record.compile.dispatches is not None
-    if record.runtime or is_benchmark:
-        for one in Measurement.of(record):
-            found[str(one.metric)] = found.get(str(one.metric), 0.0) + one.value
-    return found
-
-
-def baseline_of(
-    sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
-) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
-    """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each with
-    its machine, oldest first; of the targets that `choose` returns true for, if it is given.
-
-    Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
-    """
-    found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
-    for session in (one for one in sessions if one.is_benchmark):
-        for target, record in session.latest.items():
-            if record.outcome not in _GOOD or (choose is not None and not choose(record)):
-                continue
-            for one in Measurement.of(record):
-                found.setdefault((target, one.metric, one.case), []).append((record.machine(session.start.host), one))
-    kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
-    for key, values in found.items():
-        seen: Counter[tuple[str, ...]] = Counter()
-        for machine, one in reversed(values):
-            seen[machine] += 1
-            if not last or seen[machine] <= last:
-                kept.setdefault(key, []).insert(0, (machine, one))
-    return kept

@@ -119,6 +119,21 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         """Whether a case fails that did not, of a target that failed in others."""
         return bool(other.cases) and not {*self.cases} <= {*other.cases}
 
+    @staticmethod
+    def change(before: State | None, after: State | None) -> Change | None:
+        """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
+        if before is None or after is None:
+            return None if before is after else Change.GONE if after is None else Change.NEW
+        if before.anywhere == after.anywhere:
+            return None
+        if after.is_bad:
+            return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
+        if after.is_good:
+            if before.is_bad:
+                return Change.OTHER if after.silence_on(before) else Change.MENDED
+            return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
+        return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
+
     @classmethod
     def of(cls, record: TargetRecord) -> State:
         """Return the result of a target in short; its circumstances are a matter of its session (`states_of`)."""
@@ -160,21 +175,6 @@ class Change(StrEnum):
     """Another stage, signature or outcome, or as expected where that says nothing of the failure."""
     NEW = "new"
     """It was not among the targets before."""
-
-
-def change_of(before: State | None, after: State | None) -> Change | None:
-    """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
-    if before is None or after is None:
-        return None if before is after else Change.GONE if after is None else Change.NEW
-    if before.anywhere == after.anywhere:
-        return None
-    if after.is_bad:
-        return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
-    if after.is_good:
-        if before.is_bad:
-            return Change.OTHER if after.silence_on(before) else Change.MENDED
-        return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
-    return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
 
 
 class Difference(NamedTuple):
@@ -227,7 +227,7 @@ def _state_of_case(case: CaseRecord) -> State:
 def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Iterator[Difference]:
     """Yield what differs, of targets with their states before and after."""
     for target, before, after in states:
-        if (change := change_of(before, after)) is not None:
+        if (change := State.change(before, after)) is not None:
             if change is Change.OTHER and before and before.is_bad and after and after.is_good:
                 after = replace(after, signature=after.silence_on(before))  # noqa: PLW2901
             yield Difference(target, change, before, after)

@@ -44,6 +44,12 @@ class Leg(_Part, frozen=True, kw_only=True):
     seconds: float = 0.0
     needs: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, ids: Iterable[str], **known: Any) -> Leg:
+        """Return the leg of some targets."""
+        ids = tuple(sorted(ids))
+        return cls(ids=ids, digest=digest_of_ids(ids), **known)
+
 
 class Waived(_Part, frozen=True, kw_only=True):
     """Targets that no leg runs, and why: a waiver of `ci.toml`."""

@@ -30,7 +30,7 @@ from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
 from retarget.support.text import counted
-from retarget.targets.expansion import compile_target_name, expand_suite
+from retarget.targets.expansion import expand_suite
 
 _NAMED = 4
 """How many entries that match nothing are named; the others are counted."""
@@ -60,7 +60,7 @@ class RuleUpdate:
             return
         seen = record.observation if record.result is Result.FAILED else None
         compiled_for = _devices(record.compile.devices if record.compile is not None else ())
-        compiled = (record.suite, compile_target_name(record.module, record.compiler)), compiled_for
+        compiled = (record.suite, f"{record.module}_{record.compiler}"), compiled_for
         if record.runtime and record.stage == Stage.COMPILE:
             self._compiled[compiled] = seen
             self._alike.setdefault(compiled, {})[*record.builds, host] = seen, None

@@ -14,7 +14,7 @@ from typing import ParamSpec
 
 from msgspec.structs import replace
 
-from retarget.extension import ExtensionError, RunPlan, UnavailableError, overrides
+from retarget.extension import ExtensionError, RunPlan, UnavailableError
 from retarget.extension.cases import RUN_CASE, run_case_plan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
@@ -71,6 +71,16 @@ class Commands:
         self._folder = folder
         self._compiles = compiles
         self._temporary = Path(tempfile.gettempdir())
+
+    @staticmethod
+    def program(name: str) -> str:
+        """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
+        beside = Path(sys.executable).parent / name
+        full = shutil.which(name) or (str(beside) if beside.is_file() else None)
+        path = Path(name)
+        if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
+            return path.name if full is not None and path.is_absolute() else name
+        return full
 
     @_or_why
     def compile(self, target: CompileTarget, *, late: bool = False) -> list[str]:
@@ -143,7 +153,7 @@ class Commands:
                 own = self._environment(target.runtime, plan.argv)
                 variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
                 argv, cwd, read = (
-                    [*target.runtime.run_under, shell_program(plan.argv[0]), *plan.argv[1:]],
+                    [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:]],
                     plan.cwd,
                     plan.stdin,
                 )
@@ -188,7 +198,7 @@ class Commands:
 
     def _line(self, env: Sequence[tuple[str, str]], argv: Sequence[str], cwd: Path | None = None) -> str:
         rest = argv[1:] if cwd is not None else [self._relative(word) for word in argv[1:]]
-        words = [shell_program(argv[0]), *rest]
+        words = [Commands.program(argv[0]), *rest]
         line = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env), shlex.join(words)])
         return line if cwd is None else f"(cd {shlex.quote(self._relative(str(cwd)))} && {line})"
 
@@ -216,17 +226,7 @@ class Commands:
 
 
 def _timed(argv: Sequence[str], seconds: float) -> Sequence[str]:
-    return ("timeout", f"{seconds:g}", shell_program(argv[0]), *argv[1:])
-
-
-def shell_program(name: str) -> str:
-    """Return how a shell finds a tool in which nothing was set up: by its name where it does, else in full."""
-    beside = Path(sys.executable).parent / name
-    full = shutil.which(name) or (str(beside) if beside.is_file() else None)
-    path = Path(name)
-    if full is None or shutil.which(path.name, path="/usr/local/bin:/usr/bin:/bin") == full:
-        return path.name if full is not None and path.is_absolute() else name
-    return full
+    return ("timeout", f"{seconds:g}", Commands.program(argv[0]), *argv[1:])
 
 
 def _plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case: str, function: str) -> RunPlan | None:
@@ -239,7 +239,7 @@ def _plan_by_hand(registry: Registry, target: RunTarget, artifact: Path, *, case
     driver, loader = registry.driver(config.driver), registry.case_loaders.get(kind)
     by_tool = registry.runs_by_tool(config)
     plan = None
-    if loader is not None and overrides(loader, "run_case_outside") and not config.run_under and not by_tool:
+    if loader is not None and loader.overrides("run_case_outside") and not config.run_under and not by_tool:
         plan = loader.run_case_outside(config, artifact, module, target.compile.folder, case)
     elif by_tool or not config.run_under:
         plan = driver.run_outside(config, artifact, function, kind)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Self
 from msgspec.structs import replace
 
 from retarget.expect.verdict import TargetRules
-from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError, overrides
+from retarget.extension import ProgramStatistics, Resolved, Tolerance, UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, CompileTarget, Requirement, RunTarget, RuntimeConfig, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.requirements import Answer
-from retarget.session.cache.folder import sweep_daily
+from retarget.session.cache.folder import cache_of_command, sweep_daily
 from retarget.session.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.session.cache.key import Inputs
 from retarget.session.cache.store import Store
@@ -57,7 +57,7 @@ class Engine:
         self,
         *,
         registry: Registry,
-        cache: Path,
+        cache: Path | None = None,
         extensions: Sequence[str] = (),
         compiles: int | None = None,
         timeouts: Timeouts = TIMEOUTS,
@@ -71,9 +71,10 @@ class Engine:
         note: Callable[[str], None] | None = None,
         executor: Executor | None = None,
         spare: SpareWorker | None = None,
-        timing: Timing | None = None,
+        timing: tuple[float, float] | None = None,
     ) -> None:
-        """`extensions` are module names to load in the workers in addition to the installed entry points.
+        """`cache` is a folder (None: that of a subcommand), `extensions` are module names to load in the workers in
+        addition to the installed entry points.
 
         `compiles` run at a time (None: one per core that this process may use). Timeouts are in seconds, for targets
         that declare none. `cases` are names and globs, all if there are none. Artifacts are taken from the folder
@@ -83,10 +84,10 @@ class Engine:
         takes long: compiles, runs, the opening of devices; `note` takes a line on each wait for a device that another
         session uses, or for uploads. An `executor` compiles and runs in place of this machine, and is closed with the
         engine. A `spare` worker is used for the first device, and is the caller's to close afterwards. With a `timing`
-        this is a benchmark: cases that pass are called again.
+        (spread and seconds, as of `Timing`) this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
-        self._cache = cache
+        self._cache = cache or cache_of_command().folder
         self._extensions = tuple(extensions)
         self._compiles = compiles
         self._timeouts = timeouts
@@ -100,7 +101,7 @@ class Engine:
         self._on_device_wait = None if note is None else WaitNotes(note)
         self._executor = executor
         self._spare = spare
-        self._timing = timing
+        self._timing = None if timing is None else Timing(spread=timing[0], seconds=timing[1])
         self._exported: set[tuple[str, str]] = set()
         self._devices = OpenedDevices(self._open_devices)
         self._begun = ExitStack()  # the locks of the artifacts of runs that have begun, which prevent eviction
@@ -223,7 +224,7 @@ class Engine:
         """Return what the compiler says of the program that a target compiles to; None where it says nothing, or does
         not compile it up to there. Raises as `compile` does."""
         compiler = self.registry.compiler(target.compiler.compiler)
-        if not overrides(compiler, "program_statistics") or self._artifact_folder is not None:
+        if not compiler.overrides("program_statistics") or self._artifact_folder is not None:
             return None
         target = self.generated(target)
         with self._waiting():
@@ -461,12 +462,11 @@ class Engine:
     def _remote(self) -> RemoteStore | None:
         from retarget.session.cache.remote_objects import remote_settings
 
-        settings = remote_settings() if self._shared else None
-        if settings is None:
+        if not self._shared or remote_settings() is None:
             return None
         from retarget.session.cache.remote_store import RemoteStore  # only who has a shared store needs it
 
-        return RemoteStore(settings)
+        return RemoteStore.configured()
 
     @cached_property
     def _store(self) -> Store:

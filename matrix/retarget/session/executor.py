@@ -137,16 +137,16 @@ class ExecutorSession(Struct, frozen=True, kw_only=True):
     cache: Path
     jobs: int | None
 
+    @staticmethod
+    def expect_address(text: str) -> str:
+        """Return an address if it looks like one. Nothing is imported or asked. Raises `RetargetError`."""
+        _entry_point(text)
+        return text
+
     def connect(self, address: str) -> Executor:
         """Return the executor at an address. Raises `RetargetError`, also where a package is missing."""
         executor: Executor = _entry_point(address).load()(address, self)
         return executor
-
-
-def check_executor_address(address: str) -> str:
-    """Return an address if it looks like one. Nothing is imported or asked. Raises `RetargetError`."""
-    _entry_point(address)
-    return address
 
 
 def _entry_point(address: str) -> importlib.metadata.EntryPoint:

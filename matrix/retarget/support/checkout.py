@@ -23,11 +23,6 @@ _SECONDS = 60.0
 """How long git may take."""
 
 
-def short_revision(revision: str) -> str:
-    """Return a revision as people read it: 12 digits of its commit, and its `+`."""
-    return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
-
-
 class FileCommit(Struct, frozen=True, kw_only=True):
     """A commit that changed a file: 40 hex digits, the day (`2026-07-22`), and the first line of its message."""
 
@@ -41,6 +36,11 @@ class Checkout:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    @staticmethod
+    def short(revision: str) -> str:
+        """Return a revision as people read it: 12 digits of its commit, and its `+`."""
+        return revision[:_DIGITS] + "+" * (revision.endswith("+") and len(revision) > _DIGITS)
 
     @property
     def revision(self) -> str:

@@ -13,8 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retarget.support.text import listed
+
 _FEW = 3
 """How many diagnostics of one file that are alike get a line each; of more, all but the first are counted."""
+
+_NAMED = 8
+"""How many known words a message has."""
 
 _SHOWN = 100
 """How many diagnostics the text of one error has: a generated file may be wrong in each of its lines."""
@@ -92,10 +97,17 @@ def grouped(diagnostics: Iterable[Diagnostic]) -> list[str]:
     return lines
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the nearest known word, or the empty string."""
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else ""
+def did_you_mean(word: str, known: Iterable[str], *, lists: bool = False) -> str:
+    """Return `; did you mean 'x'?` for the nearest known word, or the empty string; or what there is if it `lists`."""
+    known = list(known)
+    if near := nearest(word, known):
+        return f"; did you mean {near!r}?"
+    return f"; {known_words(known)}" if lists else ""
+
+
+def known_words(known: Sequence[str]) -> str:
+    """Return the known names as the end of a message."""
+    return f"there is {listed(known, _NAMED) or 'none'}"
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -40,9 +40,18 @@ def user_path(text: str) -> Path:
     return Path(os.path.expanduser(text))  # noqa: PTH111  (Path.expanduser raises RuntimeError)
 
 
-def is_there(path: Path) -> bool:
-    """Return whether something is at a path that a user wrote; false for a path that is invalid."""
-    return os.path.exists(path)  # noqa: PTH110  (Path.exists raises OSError for a name that is too long)
+def below_error(text: str, folder: Path, *, called: str = "", is_there: bool = True) -> str | None:
+    """Return what is wrong with a path, of a module's entry too, that is to be below a folder; None if nothing is.
+
+    `called` is how the message names the folder. Unless it `is_there`, nothing need be at the path.
+    """
+    written = PurePosixPath(text)
+    if written.is_absolute() or ".." in written.parts:
+        return f"found {text!r}, expected a path below {called or display_path(folder)}"
+    # Path.exists raises OSError for a name that is too long.
+    if is_there and not os.path.exists(folder / text.partition("::")[0]):  # noqa: PTH110
+        return f"found no file or folder {text!r} in {display_path(folder)}"
+    return None
 
 
 def can_be_written(folder: Path) -> bool:
@@ -264,6 +273,14 @@ def data_limit() -> int:
         )
         raise RetargetError(msg)
     return limit
+
+
+def room_error(what: str, size: int) -> str | None:
+    """Return why an array of so many bytes is not made; None if it may be. Raises as `data_limit` does."""
+    if size <= (limit := data_limit()):
+        return None
+    hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
+    return f"found {what}, which takes {size} bytes, over the limit of {limit}; {hint}"
 
 
 class DataFiles(Struct, frozen=True, kw_only=True):

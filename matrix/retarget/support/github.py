@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from retarget.support.text import strip_colour
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten annotations of one kind per step."""
+
+Annotation = tuple[str, str, str, str | int]
+"""A message with its title, and the file and the line that it is about; empty where there is none."""
 
 _LONG = 4000
 """Characters that a message may have: a page with annotations shows no more."""
@@ -38,9 +41,25 @@ def workflow_command(name: str, message: str = "", **properties: str | int) -> s
     return f"::{name}{' ' * bool(given)}{','.join(given)}::{_data(message)}"
 
 
+def error_annotations(found: Sequence[Annotation], rest: str) -> list[str]:
+    """Return the commands that annotate errors, as many as GitHub shows. Where it does not show all, the last one
+    counts the others; `rest` are its words after the number."""
+    shown = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
+    lines = [
+        workflow_command("error", message, file=file, line=line, title=title) for message, title, file, line in shown
+    ]
+    if (more := len(found) - len(shown)) > 0:
+        lines.append(workflow_command("error", f"{more} {rest}", title="retarget"))
+    return lines
+
+
 @contextmanager
 def log_group(title: str, write_line: Callable[[str], object]) -> Iterator[None]:
-    """Fold what is written meanwhile in the job's log. Whatever is written there is text, and no command."""
+    """Fold what is written meanwhile in the log of a job of GitHub's. Whatever is written there is text, and no
+    command."""
+    if not on_github():
+        yield
+        return
     token = secrets.token_hex(16)
     write_line(workflow_command("group", title))
     write_line(workflow_command("stop-commands", token))

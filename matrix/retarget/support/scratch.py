@@ -13,10 +13,12 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Self
+
+from retarget.support.files import UNFINISHED
 
 _PREFIX = "retarget-"
 _LOCK = ".retarget-scratch"
@@ -90,6 +92,28 @@ def _abandoned() -> Iterator[tuple[Path, HeldLock]]:
                 held = hold_lock(lock, wait=False)
                 if held is not None:
                     yield path, held
+
+
+def make_folder(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Have a new folder filled unless it is there; one process at a time does, and others see all of it or nothing.
+    Raises `OSError`, and what `fill` raises."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with hold_lock(lock_of(folder)) or nullcontext():
+        if folder.is_dir():
+            return
+        beside = folder.with_name(f"{UNFINISHED}{folder.name}")
+        shutil.rmtree(beside, ignore_errors=True)  # left by one that was killed
+        beside.mkdir()
+        try:
+            fill(beside)
+            beside.rename(folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def lock_of(folder: Path) -> Path:
+    """Return the file that `make_folder` locks."""
+    return folder.with_name(f".{folder.name}.lock")
 
 
 class HeldLock:

@@ -63,10 +63,10 @@ def join_output(message: str, captured: str) -> str:
     return message.rstrip("\n") + "\n" + captured
 
 
-def shown(text: str, limit: int = 300) -> str:
+def shown(text: str, limit: int | None = 300) -> str:
     """Return at most `limit` characters of `text` for one line of a terminal, without colour."""
     text = strip_colour(text)
-    return printable(text if len(text) <= limit else f"{text[:limit]}…")
+    return printable(text if limit is None or len(text) <= limit else f"{text[:limit]}…")
 
 
 def clip(data: bytes, limit: int) -> str:
@@ -131,14 +131,12 @@ def size_text(count: float) -> str:
     return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
 
 
-def cmake_text(text: str) -> str:
-    """Return a text as an argument that nothing in it ends or changes."""
+def cmake_text(text: str | Iterable[str]) -> str:
+    """Return a text as an argument that nothing in it ends or changes; words as a list, of which a semicolon in a word
+    ends none."""
+    if not isinstance(text, str):
+        text = ";".join(word.replace(";", r"\;") for word in text)
     equals = "="
     while f"]{equals}]" in f"{text}]":
         equals += "="
     return f"[{equals}[{text}]{equals}]"
-
-
-def cmake_list(words: Iterable[str]) -> str:
-    """Return a list as one text; a semicolon in a word would end the word."""
-    return ";".join(word.replace(";", r"\;") for word in words)

@@ -82,14 +82,12 @@ def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]]
     return None if runtime.host is not None else runtime.mismatch(hosts, which)
 
 
-def system_error(word: str) -> str | None:
-    """Return what is wrong with the name of a system in `host_os`, or None."""
-    return word_error(word, HOST_SYSTEMS)
-
-
-def architecture_error(word: str) -> str | None:
-    """Return what is wrong with the name of an architecture in `host_arch`, or None."""
-    return word_error(word, HOST_ARCHITECTURES)
+def platform_errors(system: str, architecture: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the names of a system and of an architecture, as `host_os` and `host_arch` have them:
+    `os` or `arch`, and why."""
+    for key, word, known in (("os", system, HOST_SYSTEMS), ("arch", architecture, HOST_ARCHITECTURES)):
+        if (message := word_error(word, known)) is not None:
+            yield key, message
 
 
 def word_error(word: str, known: Sequence[str]) -> str | None:

@@ -80,7 +80,14 @@ _GROUP, _NAME = "pytest11", "retarget"
 
 
 class SelectionRequest(Struct, frozen=True, kw_only=True):
-    """A selection, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`."""
+    """A selection, in the words of pytest's command line. `paths` may be node ids, `toolchains` are `NAME=PATH`.
+
+    The rest is about a session that runs it. `names` select among what the paths hold: names of targets, globs, or the
+    front of one name; all are selected if there are none. With `is_ids`, every path is the id of a target, and no other
+    plugin is loaded. `requires` are expressions of what may not be skipped: each of these is to select a target that
+    runs, and each of the project's unless targets are named. `artifact` is run instead of what would be compiled.
+    `options` are others that pytest gets as they are.
+    """
 
     paths: tuple[str, ...] = (".",)
     mark: str = ""
@@ -88,17 +95,6 @@ class SelectionRequest(Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     toolchains: tuple[str, ...] = ()
-
-
-class RunRequest(SelectionRequest, frozen=True, kw_only=True):
-    """The session to run. `names` select among what the paths hold: names of targets, globs, or the front of one name;
-    all are selected if there are none. With `is_ids`, every path is the id of a target, and no other plugin is loaded.
-
-    `requires` are expressions of what may not be skipped: each of these is to select a target that runs, and each of
-    the project's unless targets are named. `artifact` is run instead of what would be compiled. `options` are others
-    that pytest gets as they are.
-    """
-
     names: tuple[str, ...] = ()
     is_ids: bool = False
     requires: tuple[str, ...] = ()
@@ -184,7 +180,7 @@ class PytestPlugin(Protocol):
         """
         ...
 
-    def run_targets(self, request: RunRequest) -> int:
+    def run_targets(self, request: SelectionRequest) -> int:
         """Run what is requested in a session of pytest in this process, and print how each target ends.
 
         Returns the exit status of `retarget run`. Raises as `select_targets` does, and `KeyboardInterrupt`.

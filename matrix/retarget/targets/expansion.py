@@ -38,11 +38,6 @@ MAX_TARGETS = 1_000_000
 """How many targets a suite may have: pytest takes a minute to collect so many."""
 
 
-def compile_target_name(module: str, compiler: str) -> str:
-    """Return the name of a compile target: `foo_llvm-cpu`."""
-    return f"{module}_{compiler}"
-
-
 def run_target_name(module: str, compiler: str, runtime: str) -> str:
     """Return the name of a run target: `foo_llvm-cpu_linux-x64-local-task`."""
     return f"{module}_{compiler}_{runtime}"
@@ -96,7 +91,7 @@ of these also whether the module must return its checks."""
 
 def _targets(plan: _Plan, module: Module) -> Iterator[Target]:
     for compiler, compile_target, runs in plan:
-        compiled: CompileTarget = compile_target(name=compile_target_name(module.name, compiler), module=module)
+        compiled: CompileTarget = compile_target(name=module.target(compiler), module=module)
         yield compiled
         returned = compiled
         for runtime, returns_checks, run_target in runs:

@@ -1,11 +1,7 @@
 from retarget.worker.artifact import KeptFiles as KeptFiles
-from retarget.worker.hosts import HostError as HostError
 from retarget.worker.hosts import RemoteCalls as RemoteCalls
 from retarget.worker.messages import CompiledModule as CompiledModule
-from retarget.worker.messages import CompileModule as CompileModule
 from retarget.worker.messages import Refused as Refused
-from retarget.worker.messages import Timing as Timing
 from retarget.worker.process import available_cores as available_cores
 from retarget.worker.process import signal_name as signal_name
 from retarget.worker.started import SpareWorker as SpareWorker
-from retarget.worker.started import Spawner as Spawner

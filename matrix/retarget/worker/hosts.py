@@ -32,6 +32,7 @@ from typing import IO
 from msgspec import Struct
 
 from retarget.model import Host
+from retarget.model.calls import UnavailableError
 from retarget.support.errors import RetargetError
 from retarget.support.scratch import ScratchFolder
 
@@ -58,12 +59,8 @@ _SHELL = (
 """The host's shell: no line break, so that any login shell hands it on."""
 
 
-class HostError(RetargetError):
-    """A host is not reached, or does not do what it must. `hint` says what to do next."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+class HostError(UnavailableError, RetargetError):
+    """A host is not reached, or does not do what it must."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):

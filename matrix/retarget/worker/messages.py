@@ -9,7 +9,7 @@ The request to a case loader about the module of a run, and the meaning of its a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum, auto
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,6 @@ from retarget.extension import (
     CompileRequest,
     Resolved,
     Tolerance,
-    overrides,
 )
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.driver_checks import CheckState, DriverCheck
@@ -85,6 +84,20 @@ class CompileModule(Struct, frozen=True, kw_only=True):
     front_end: bool = False
     request: CompileRequest
     then: CompileModule | None = None
+
+    @property
+    def steps(self) -> Iterator[CompileModule]:
+        """This step, and those that follow."""
+        step: CompileModule | None = self
+        while step is not None:
+            yield step
+            step = step.then
+
+    def with_flags(self, change: Callable[[str], str]) -> CompileModule:
+        """Return it with each flag changed, of the steps that follow, too."""
+        resolved = replace(self.request.resolved, flags=tuple(map(change, self.request.resolved.flags)))
+        then = None if self.then is None else self.then.with_flags(change)
+        return replace(self, request=replace(self.request, resolved=resolved), then=then)
 
 
 class ProbeDriver(msgspec.Struct, frozen=True, kw_only=True):
@@ -345,7 +358,7 @@ def case_request(target: CompileTarget) -> CaseRequest:
 def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
     """Return a module's cases. What else they read than its data is recorded, where their kind neither declares it nor
     makes it."""
-    if overrides(loader, "data_files") or overrides(loader, "make"):
+    if loader.overrides("data_files") or loader.overrides("make"):
         return tuple(loader.load(request))
     declared = (request.source, *request.data)
 

@@ -36,7 +36,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from retarget.extension import CaseLoader, DriverError, UnavailableError, overrides
+from retarget.extension import CaseLoader, DriverError, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig
 from retarget.model.names import is_one_of, selected_cases
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         checker = registry.artifact_checker(options.kind)
         if not (driver if checker is None else options.compilers):
             parser.error(f"the following arguments are required: {'--driver' if checker is None else '--compilers'}")
-        if not options.files and (checker is not None or overrides(loader, "find_modules")):
+        if not options.files and (checker is not None or loader.overrides("find_modules")):
             parser.error("the following arguments are required: FILE")
         compilers = options.compilers
         compiled = CompileTarget(

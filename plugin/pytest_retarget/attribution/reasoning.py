@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
-from retarget.model import CRASH, TIMEOUT, Observation, Stage
+from retarget.model import Observation, Stage
 from retarget.results import CaseRecord, Outcome, TargetRecord
 
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
@@ -42,7 +42,8 @@ def fails(record: TargetRecord) -> bool:
 
 def _gives_outputs(record: TargetRecord) -> bool:
     """Whether another run would give outputs to look at."""
-    return not record.runs_external and stage_of(record) not in {CRASH, TIMEOUT}
+    seen = record.observation
+    return not record.runs_external and not (seen is not None and (seen.is_crash or seen.is_timeout))
 
 
 def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:

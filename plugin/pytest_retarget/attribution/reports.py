@@ -20,7 +20,7 @@ from msgspec.structs import asdict
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget, Stage
 from retarget.results import Attribution, Outcome, TargetRecord
-from retarget.session import shell_program
+from retarget.session import Commands
 from retarget.support import RetargetError, ScratchFolder, display_path
 
 from pytest_retarget.attribution.reasoning import conclusion, fails, listing, reference, stage_of
@@ -139,7 +139,7 @@ class _Comparer(ExitStack):
         what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
-        by_hand = shlex.join([shell_program("retarget"), "compare", *options, *what, "--configs", ",".join(pairs)])
+        by_hand = shlex.join([Commands.program("retarget"), "compare", *options, *what, "--configs", ",".join(pairs)])
         compiles = self._config.stash[SETTINGS].artifacts is None  # as that command does, which a device host may not
         hint = f"to compare them by hand: {by_hand}" if compiles else ""
         if module in self._done or len(self._done) >= self._limit or time.monotonic() > self._end:

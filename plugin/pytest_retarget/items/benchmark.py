@@ -103,14 +103,14 @@ class Benchmark:
     @cached_property
     def _baseline(self) -> Baseline:
         """The measurements of earlier sessions. Raises `RetargetError` for results that cannot be read."""
-        from retarget.results import baseline_of, read_results
+        from retarget.results import Measurement, read_results
 
         baseline = self._settings.benchmark.baseline if self._settings.benchmark else None
         place = baseline or self._settings.results
         if place is None:
             return {}
         sessions = read_results([place], if_any=baseline is None)
-        return baseline_of([one for one in sessions if one.start.started < self._began])
+        return Measurement.baseline([one for one in sessions if one.start.started < self._began])
 
     def _count(self, record: TargetRecord) -> None:
         from retarget.model import Metric

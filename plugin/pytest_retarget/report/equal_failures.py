@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
-from retarget.model import CRASH, Stage
+from retarget.model import Stage
 from retarget.results import Result
 from retarget.session import BY_HAND
 from retarget.support import strip_colour
@@ -84,7 +84,7 @@ def _key(report: Any) -> object:
     seen = record.observation if record.result is Result.FAILED else None
     alike = without_chance(without_names(text, names))
     if seen is not None and seen.signature and text.startswith(f"{Stage.COMPILE}: "):
-        alike = alike.partition("\n")[0] if seen.stage == CRASH else ""
+        alike = alike.partition("\n")[0] if seen.is_crash else ""
     return report.when, seen and (seen.stage, seen.signature), alike
 
 

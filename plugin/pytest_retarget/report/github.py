@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from retarget.support import MAX_ANNOTATIONS, counted, first_line, log_group, workflow_command
+from retarget.support import counted, error_annotations, first_line, log_group
 
 from pytest_retarget.internals import ExceptionRepr
 from pytest_retarget.record import record_of
@@ -20,6 +20,9 @@ from pytest_retarget.report.terminal import TerminalHooks
 
 _PLACED = re.compile(r"(?P<file>[^:\n]+\.toml):(?P<line>[1-9]\d*): ")
 """The beginning of an error of a declaration or an expectation."""
+
+_NAMES = 10
+"""How many of the targets that failed alike an annotation names."""
 
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 """A plugin that annotates every test that failed."""
@@ -100,14 +103,14 @@ class GitHub:
         if self._config.getoption("retarget_plan", None) or self._config.pluginmanager.has_plugin(_OTHER_PLUGIN):
             return
         found = sorted((sorted(ids.items(), key=itemgetter(0)) for ids in self._failed.values()), key=len, reverse=True)
-        shown = found if len(found) <= MAX_ANNOTATIONS else found[: MAX_ANNOTATIONS - 1]
-        for (first, failure), *others in shown:
+        annotations = []
+        for (first, failure), *others in found:
             title = f"{first} and {len(others)} more" if others else first
-            names = [first, *(name for name, _ in others[: MAX_ANNOTATIONS - 1])] if others else []
-            message, place = "\n".join([failure.message, *names]), _in_repository(failure.path)
-            reporter.write_line(workflow_command("error", message, file=place, line=failure.line, title=title))
-        if len(shown) < len(found):
-            reporter.write_line(workflow_command("error", f"{len(found) - len(shown)} further signatures failed"))
+            names = [first, *(name for name, _ in others[: _NAMES - 1])] if others else []
+            message = "\n".join([failure.message, *names])
+            annotations.append((message, title, _in_repository(failure.path), failure.line))
+        for line in error_annotations(annotations, "further signatures failed"):
+            reporter.write_line(line)
 
 
 def _in_repository(path: Path) -> str:

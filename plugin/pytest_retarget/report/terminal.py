@@ -11,16 +11,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Struct, field
-from retarget.model import CRASH, TIMEOUT
 from retarget.results import Outcome, Result, TargetRecord
 from retarget.session import CaseUse, SessionErrors
-from retarget.support import counted, log_group, on_github, size_text
+from retarget.support import counted, log_group, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
@@ -165,8 +163,7 @@ class TerminalHooks:
         verbosity = config.get_verbosity()
         if verbosity < -1:
             return
-        folded = log_group("target matrix", terminalreporter.write_line) if on_github() else nullcontext()
-        with folded:
+        with log_group("target matrix", terminalreporter.write_line):
             if verbosity >= 0:
                 terminalreporter.write_sep("=", "target matrix")
             for line in self._tally.lines(width=terminal_writer(terminalreporter).fullwidth, verbosity=verbosity):
@@ -446,5 +443,4 @@ def _chance(record: TargetRecord) -> str:
     """The result of an intermittent target."""
     if record.result is not Result.FAILED or record.observation is None:
         return record.chance
-    stage = record.observation.stage
-    return {CRASH: "crashed", TIMEOUT: "timed out"}.get(stage, f"failed at {stage}")
+    return record.observation.ending

@@ -137,8 +137,7 @@ class Declared:
         key = path, suite.name
         if key in self._assignments:
             return self._assignments[key]
-        checks = self.registry.artifact_checker(suite.kind) is not None
-        assignment = RuleSet(suite.expectations, checks_artifacts=checks).assign(targets)
+        assignment = RuleSet.of(suite, self.registry).assign(targets)
         if contradictions := assignment.diagnostics:
             raise self.collect_error(DiagnosticsError(contradictions), path)
         self.usage.add(suite, assignment, targets)

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 import pytest
 from retarget.session import BuildActivity
-from retarget.support import ScratchFolder, counted, printable
+from retarget.support import ScratchFolder, counted, shown
 
 from pytest_retarget.internals import local_workers, terminal_file, terminal_writer, wcwidth
 from pytest_retarget.session.status import say
@@ -167,7 +167,7 @@ def status(activity: BuildActivity) -> str:
     left = f", about {_about(activity.seconds_left)} left" if activity.seconds_left is not None else ""
     ran = f", ran {activity.ran} of {activity.runs}" if activity.runs else ""
     head = f"compiled {activity.done} of {activity.total}{ran}{left}"
-    jobs = [f"{printable(name)} {seconds:.0f} s" for name, seconds in activity.running]
+    jobs = [f"{shown(name)} {seconds:.0f} s" for name, seconds in activity.running]
     more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
     return f"{head}: {', '.join(jobs[:NAMED])}{more}" if jobs else head
 

@@ -16,13 +16,13 @@ from msgspec.structs import asdict, replace
 from retarget.session import TIMEOUTS, BuildActivity, Commands, TrialServices
 from retarget.worker import available_cores
 
-from pytest_retarget.options import SETTINGS, BenchmarkSettings, Settings, usage_errors
+from pytest_retarget.options import SETTINGS, Settings, usage_errors
 from pytest_retarget.session.declared import cache_dir, declared
 from pytest_retarget.session.progress import Progress, publish
 
 if TYPE_CHECKING:
     from retarget.session import ExecutorSession
-    from retarget.worker import SpareWorker, Timing
+    from retarget.worker import SpareWorker
 
 
 def compiles_at_a_time(settings: Settings, processes: int) -> int:
@@ -70,7 +70,7 @@ class Services(TrialServices):
             note=progress.note,
             executor=executor,
             spare=spare,
-            timing=_timing(settings.benchmark) if settings.benchmark else None,
+            timing=(settings.benchmark.spread, settings.benchmark.seconds) if settings.benchmark else None,
         )
         in_full = config.get_verbosity() > 1
         super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
@@ -92,12 +92,6 @@ class Services(TrialServices):
         if self._published is not None:
             self._published.close()
         super().close()
-
-
-def _timing(benchmark: BenchmarkSettings) -> Timing:
-    from retarget.worker import Timing
-
-    return Timing(spread=benchmark.spread, seconds=benchmark.seconds)
 
 
 def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:

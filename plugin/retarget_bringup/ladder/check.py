@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
-from retarget.session import COMPILE_STAGES, is_expired
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
@@ -32,7 +31,7 @@ _LONGEST = 200
 _CHANCE = frozenset({"flaky", "intermittent"})
 """The outcomes of rules by which a target may pass, too."""
 
-_AT_COMPILE = dict.fromkeys(COMPILE_STAGES, frozenset({Rung.NONE}))
+_AT_COMPILE = dict.fromkeys(("compile", "crash", "timeout"), frozenset({Rung.NONE}))
 _STOPPED = frozenset({Rung.COMPILES, Rung.LOADS, Rung.DISPATCHES})
 _AT_RUN = {
     "load": frozenset({Rung.COMPILES}),
@@ -144,7 +143,7 @@ def holds(one: TargetState, line: Line) -> bool:
     above."""
     is_stable = line.rung is Rung.STABLE and one.rung is Rung.MATCHES
     rules = one.target.all_rules if not one.verdict.is_bad else ()
-    by_chance = any(rule.outcome in _CHANCE and not is_expired(rule) for rule in rules)
+    by_chance = any(rule.outcome in _CHANCE and not rule.is_expired for rule in rules)
     may_be = one.only_compiled and one.rung is not None and one.rung < line.rung
     is_same = one.rung is line.rung and not _moved_cases(one, line)
     return is_same or is_stable or may_be or (by_chance and one.rung in rungs_of(one.target))
@@ -168,7 +167,7 @@ def rungs_of(target: LadderTarget) -> frozenset[Rung]:
 
 
 def _says(rule: Expectation) -> bool:
-    return rule.outcome != "skip" and not is_expired(rule)
+    return rule.outcome != "skip" and not rule.is_expired
 
 
 def _of(rule: Expectation, stages: dict[str, frozenset[Rung]], target: LadderTarget) -> frozenset[Rung]:

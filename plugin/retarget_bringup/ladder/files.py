@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -30,10 +30,10 @@ from retarget.support import (
     DiagnosticsError,
     Problem,
     RetargetError,
+    below_error,
     diagnostics_of,
     did_you_mean,
     display_path,
-    is_there,
     read_regular,
     read_toml,
     write_atomically,
@@ -343,11 +343,8 @@ def read_settings(file: Path) -> Settings:
 def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
     root = file.parent.parent
     for at, path in enumerate(table.paths):
-        written = PurePosixPath(path)
-        if written.is_absolute() or ".." in written.parts:
-            yield Problem(("paths", at), f"found {path!r}, expected a path below {display_path(root)}")
-        elif not is_there(root / path.partition("::")[0]):
-            yield Problem(("paths", at), f"found no file or folder {path!r} in {display_path(root)}")
+        if message := below_error(path, root):
+            yield Problem(("paths", at), message)
     try:
         compile_selector(table.select)
     except ExpressionError as error:

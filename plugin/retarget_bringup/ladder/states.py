@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
 from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord, results_of
-from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules, is_expired
-from retarget.support import RetargetError, counted, first_line, short_revision
+from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules
+from retarget.support import Checkout, RetargetError, counted, first_line
 from retarget.support import dependency_state as state_of_file
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
@@ -97,7 +97,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
         """The rule that has it skipped today, None for none."""
         wholes = (self.rules.whole, self.compile_rules.whole)
         rules = (rule for rule in wholes if rule is not None and rule.outcome == "skip")
-        return next((rule for rule in rules if not is_expired(rule)), None)
+        return next((rule for rule in rules if not rule.is_expired), None)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):
@@ -184,7 +184,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
             continue
         checks = declared.registry.artifact_checker(one.suite.kind) is not None
         if one.suite_id not in rule_sets:
-            rule_sets[one.suite_id] = RuleSet(one.suite.expectations, checks_artifacts=checks)
+            rule_sets[one.suite_id] = RuleSet.of(one.suite, declared.registry)
         of_run = isinstance(one.target, RunTarget)
         rules = rule_sets[one.suite_id]
         digest = missing = ""
@@ -253,7 +253,7 @@ def states(
         start = starts.get(one.record.session)
         ran_at = start.revision if start is not None else ""
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
-            at, now = short_revision(ran_at), short_revision(revision)
+            at, now = Checkout.short(ran_at), Checkout.short(revision)
             return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
         if name := edited(one, here=start is None or start.host == host):
             return f"{name} was edited since its result, and its cases or its driver opened it: run it again"

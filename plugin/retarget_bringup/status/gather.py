@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import run_session
-from retarget.extension import Compiler, ModuleSize, UnavailableError, overrides
+from retarget.extension import Compiler, ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import SessionResults, TargetRecord, read_results, results_of
 from retarget.session import (
@@ -71,7 +71,7 @@ def read_found(
     ladder = read_ladder(settings.ladder_file)
     sessions = read_results(folders)
     declared = declared or collect_targets(settings.root, settings.paths, extensions)
-    with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
+    with Engine(registry=declared.registry, extensions=extensions) as engine:
         selected = _selected(settings, declared)
         configs = {one.name for one in _runtimes(settings, selected)}
         targets = [*driver_targets(sessions, ladder, configs), *ladder_targets(selected, engine)]
@@ -308,7 +308,7 @@ def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[Mo
     chosen: dict[ModuleKey, tuple[Compiler, CompileTarget]] = {}
     for target in targets:
         measures = engine.registry.compilers.get(target.compiler.compiler)
-        if measures is not None and overrides(measures, "module_size") and module_key(target) not in chosen:
+        if measures is not None and measures.overrides("module_size") and module_key(target) not in chosen:
             measured = replace(target, flags=(*target.flags, *measures.measuring_flags))
             chosen[module_key(target)] = measures, measured
     sizes = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.model import Rung
-from retarget.support import Checkout, RetargetError, counted, display_path, first_line, short_revision, shown
+from retarget.support import Checkout, RetargetError, counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
@@ -210,7 +210,7 @@ def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     commits = Checkout(ladder.parent).commits(ladder.name, 1)
     if not commits:
         return Moves(unknown=f"git has no committed {display_path(ladder)}")
-    revision = short_revision(commits[0].revision)
+    revision = Checkout.short(commits[0].revision)
     try:
         before = lines_at(ladder, commits[0].revision)
     except RetargetError as error:
@@ -224,7 +224,7 @@ def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...
     found: list[Commit] = []
     before: Lines = {}
     for commit in reversed(Checkout(ladder.parent).commits(ladder.name, limit + 1)):
-        own = Commit(revision=short_revision(commit.revision), date=commit.date, subject=commit.subject)
+        own = Commit(revision=Checkout.short(commit.revision), date=commit.date, subject=commit.subject)
         try:
             after = lines_at(ladder, commit.revision)
         except RetargetError as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from pydantic import ValidationError
-from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, Suite, element_dtype, is_glob, known_words
+from retarget.model import Suite, is_glob
 from retarget.session import describe_value
 from retarget.support import (
     DataFiles,
@@ -32,6 +32,7 @@ from retarget.support import (
 
 from retarget_cases.files.paths import path_problem
 from retarget_cases.files.tables import (
+    TYPE_NAMES,
     CasesFileTable,
     CaseTable,
     FillTable,
@@ -42,6 +43,7 @@ from retarget_cases.files.tables import (
     NormalTable,
     UniformTable,
     ValueTable,
+    element_dtype,
     read_table,
 )
 from retarget_cases.files.values import Overrides, Value, read_overrides, read_value
@@ -254,7 +256,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
             where = (*key_path, "generate", name)
             dtype = element_dtype(name)
             if dtype is None:
-                hint = did_you_mean(name, [*DTYPE_NAMES, *ELEMENT_TYPES])
+                hint = did_you_mean(name, TYPE_NAMES)
                 expected = f"expected an element type of numbers, such as f32 or float32{hint}"
                 self.problems.append(Problem(where, f"found {name!r}, {expected}"))
                 continue
@@ -401,11 +403,11 @@ def reach_problems(
     for pattern, config in agreement.rules:
         key_path = (*agreement.key_path, pattern) if agreement.is_table else agreement.key_path
         if agreement.is_table and not any(fnmatch.fnmatchcase(name, pattern) for name in known):
-            hint = did_you_mean(pattern, known) or f"; {known_words(known)}"
+            hint = did_you_mean(pattern, known, lists=True)
             yield Problem(key_path, f"found {pattern!r}, expected a compiler config or a glob that matches one{hint}")
         if config not in known or (config in wanted and config not in running):
             found = f"{config!r}, which does not run the module" if config in known else repr(config)
-            hint = did_you_mean(config, running) or f"; {known_words(running)}"
+            hint = did_you_mean(config, running, lists=True)
             expected = f"expected a compiler config that runs the module in suite {suite!r}{hint}"
             yield Problem(key_path, f"found {found}, {expected}")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from retarget.model import DTYPE_NAMES, ELEMENT_TYPES
+from retarget.model import ELEMENT_TYPES
 from retarget.session import model_schema, schema_problems
 from retarget.support import KeyPath, Problem
 
@@ -182,7 +182,16 @@ DISTRIBUTIONS: Mapping[str, type[ValueTable]] = {
 """The tables of random values, by what `random` says."""
 
 
-_NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
+DTYPE_NAMES = tuple(dict.fromkeys(element.dtype for element in ELEMENT_TYPES.values()))
+TYPE_NAMES = sorted({*DTYPE_NAMES, *ELEMENT_TYPES})
+"""How element types may be written: `float32`, `f32`."""
+
+
+def element_dtype(name: str) -> str | None:
+    """Return the NumPy name of an element type that is written either way; None for no such type."""
+    known = ELEMENT_TYPES.get(name)
+    return known.dtype if known is not None else name if name in DTYPE_NAMES else None
+
 
 _NUMBER = {"type": ["number", "boolean", "null"]}
 """TOML has no null, but JSON has no inf and nan: Taplo reads them as null."""
@@ -213,7 +222,7 @@ _CHANGES: Mapping[str, Mapping[str, object]] = {
     "reference": {"pattern": r"\.py:[^\W\d]\w*$|^onnx(runtime)?$"},
     "agree_with": {"anyOf": [_CONFIG, {"type": "object", "minProperties": 1, "additionalProperties": _CONFIG}]},
     "tolerance": {"$ref": "#/$defs/tolerance"},
-    "dtype": {"enum": _NAMES},
+    "dtype": {"enum": TYPE_NAMES},
     "shape": {"maxItems": 64},
     "npy": {"pattern": r"\.npy$"},
     "npz": {"pattern": r"\.npz$"},
@@ -236,7 +245,7 @@ def cases_schema(*, of_model: bool = False) -> Mapping[str, object]:
     definitions: dict[str, Any] = {
         "element": _ELEMENT,
         "literal": _LITERAL,
-        "tolerance": {**tolerance, "properties": {**tolerance["properties"], **dict.fromkeys(_NAMES, plain)}},
+        "tolerance": {**tolerance, "properties": {**tolerance["properties"], **dict.fromkeys(TYPE_NAMES, plain)}},
         "element_tolerance": tolerance,
         "value": {
             "anyOf": [

@@ -26,19 +26,21 @@ from dataclasses import replace
 
 from msgspec import Struct, field
 from retarget.extension import Tolerance
-from retarget.model import DTYPE_NAMES, ELEMENT_TYPES, element_dtype
 from retarget.session import describe_value
 from retarget.support import KeyPath, Problem, did_you_mean
 
 from retarget_cases.files.tables import (
     DISTRIBUTIONS,
+    DTYPE_NAMES,
     FORMS,
+    TYPE_NAMES,
     FillTable,
     IntegersTable,
     ToleranceTable,
     UniformTable,
     ValuesTable,
     ValueTable,
+    element_dtype,
     read_table,
 )
 
@@ -150,7 +152,7 @@ def _table(written: Mapping[str, object], key_path: KeyPath, problems: list[Prob
     if table is None:
         return None
     if table.dtype is not None and element_dtype(table.dtype) is None:
-        hint = did_you_mean(table.dtype, [*DTYPE_NAMES, *ELEMENT_TYPES])
+        hint = did_you_mean(table.dtype, TYPE_NAMES)
         message = f"found {table.dtype!r}, expected an element type, such as float32 or f32{hint}"
         problems.append(Problem((*key_path, "dtype"), message))
     if table.shape is not None and len(table.shape) > _MAX_RANK:
@@ -232,7 +234,7 @@ def read_overrides(written: Mapping[str, object], key_path: KeyPath, problems: l
         where = (*key_path, name)
         dtype = element_dtype(name)
         if dtype is None:
-            hint = did_you_mean(name, [*_TOLERANCE_KEYS, *DTYPE_NAMES, *ELEMENT_TYPES])
+            hint = did_you_mean(name, [*_TOLERANCE_KEYS, *TYPE_NAMES])
             expected = f"expected {', '.join(_TOLERANCE_KEYS)} or an element type, such as float32 or f32"
             problems.append(Problem(where, f"found the unknown key {name!r}, {expected}{hint}"))
         elif dtype in names:

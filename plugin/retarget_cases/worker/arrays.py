@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import bits_of, dtype_named, fit, kind_of, read_bin, read_npy, read_npz, type_text
+from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, fit, kind_of, read_npz, type_text
 from retarget.model import DeclaredType, mlir_name, shape_fits
-from retarget.support import LIMIT_VARIABLE, DataFiles, RetargetError, data_limit
+from retarget.support import DataFiles, RetargetError, room_error
 
 from retarget_cases.files.tables import (
     BinTable,
@@ -69,7 +69,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         stored: Array | None = None
         match table:
             case NpyTable():
-                stored = read_npy(self.files.path(table.npy))
+                stored = StoredArrays(path=self.files.path(table.npy)).only()
             case NpzTable():
                 stored = read_npz(self.files.path(table.npz), table.array)
             case PbTable():
@@ -88,7 +88,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         shape = _shape(value, declared)
         _expect_room(shape, dtype)
         if isinstance(table, BinTable):
-            return read_bin(self.files.path(table.bin), dtype=dtype, shape=shape)
+            return RawFile(path=self.files.path(table.bin)).only(dtype=dtype, shape=shape)
         if self.only_checks or isinstance(table, FillTable):
             element = None if declared is None else declared.element
             scalar = DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
@@ -126,11 +126,8 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
 
 
 def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-    size, limit = math.prod(shape) * dtype.itemsize, data_limit()
-    if size > limit:
-        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
-        msg = f"found {type_text(shape, dtype)}, which takes {size} bytes, over the limit of {limit}; {hint}"
-        raise InvalidValueError(msg)
+    if message := room_error(type_text(shape, dtype), math.prod(shape) * dtype.itemsize):
+        raise InvalidValueError(message)
 
 
 def _as_written(array: Array, value: Value) -> Array:

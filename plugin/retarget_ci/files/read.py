@@ -5,30 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from retarget.model import name_error
-from retarget.profiles import located_profile, reference_error
-from retarget.session import (
-    ExpressionError,
-    architecture_error,
-    compile_selector,
-    model_schema,
-    schema_problems,
-    system_error,
-)
+from retarget.profiles import Profile
+from retarget.session import ExpressionError, compile_selector, model_schema, platform_errors, schema_problems
 from retarget.support import (
     DiagnosticsError,
     KeyPath,
     Problem,
     RetargetError,
+    below_error,
     diagnostics_of,
     did_you_mean,
-    display_path,
     format_key_path,
-    is_there,
     read_toml,
 )
 
@@ -78,7 +70,7 @@ def read_ci(file: Path) -> CiConfig:
     _Reader(file, data, problems).check()
     if problems or table is None:
         raise DiagnosticsError(diagnostics_of(file, text, problems))
-    devices = ([located_profile(file, device) for device in runner.devices] for runner in table.runner)
+    devices = ([Profile.located(file, device) for device in runner.devices] for runner in table.runner)
     located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runner, devices, strict=True)]
     of_tables = {"runners": located, "events": table.event, "waivers": table.waiver}
     values = of_tables | {name: value for name, value in table if name not in {"runner", "event", "waiver"}}
@@ -123,7 +115,7 @@ class _Reader:
             if not pattern.strip():
                 self._problem(("paths_ignore", at), f"found {pattern!r}, expected a file, a folder or a pattern")
         if "://" not in top.history:
-            self._is_below(top.history, ("history",))
+            self._path(top.history, ("history",), is_there=False)
         self._environment(top.env, ())
 
     def _tables(self, model: type[_Table], key: str) -> Sequence[tuple[_Table, KeyPath]]:
@@ -146,16 +138,15 @@ class _Reader:
             if label not in labels:
                 expected = f"expected one of the labels of this project ({', '.join(labels)})"
                 self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
-        for key, message in (("os", system_error(table.os)), ("arch", architecture_error(table.arch))):
-            if message is not None:
-                self._problem((*path, key), message)
-        for at, device in enumerate(located_profile(self._file, one) for one in table.devices):
+        for key, wrong in platform_errors(table.os, table.arch):
+            self._problem((*path, key), wrong)
+        for at, device in enumerate(Profile.located(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):
                 continue
             if device == "host" or device.startswith("host:"):
                 expected = "expected the profile of a device (a file or the name of a shipped one) or its URI"
                 self._problem((*path, "devices", at), f"found {device!r}, {expected}")
-            elif message := reference_error(device):
+            elif message := Profile.reference_error(device):
                 self._problem((*path, "devices", at), message)
         if table.capacity > _MOST_LEGS:
             self._problem((*path, "capacity"), f"found {table.capacity}, expected at most {_MOST_LEGS} legs")
@@ -194,16 +185,10 @@ class _Reader:
         except ExpressionError as error:
             self._problem((*path, "select"), f"{text[: 2 * _SHOWN]!r}: {error.diagnostic}")
 
-    def _is_below(self, text: str, path: KeyPath) -> bool:
-        written = PurePosixPath(text)
-        found = not written.is_absolute() and ".." not in written.parts
-        if not found:
-            self._problem(path, f"found {text!r}, expected a path below the folder of {CI_FILE}")
-        return found
-
-    def _path(self, text: str, path: KeyPath) -> None:
-        if self._is_below(text, path) and not is_there(self._file.parent / text.partition("::")[0]):
-            self._problem(path, f"found no file or folder {text!r} in {display_path(self._file.parent)}")
+    def _path(self, text: str, path: KeyPath, *, is_there: bool = True) -> None:
+        called = f"the folder of {CI_FILE}"
+        if message := below_error(text, self._file.parent, called=called, is_there=is_there):
+            self._problem(path, message)
 
     def _environment(self, variables: Mapping[str, str], path: KeyPath) -> None:
         for name, value in variables.items():

@@ -17,12 +17,12 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.extension import overrides
-from retarget.model import CompilerConfig, CompileTarget, Host, RunTarget, RuntimeConfig, SourceLocations, Toolchain
-from retarget.profiles import Profile, parse_requirement, profile_file
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, SourceLocations, Toolchain
+from retarget.profiles import Profile, parse_requirement
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
 
@@ -162,7 +162,7 @@ class _Machine(Struct, frozen=True, kw_only=True):
     def refuses_run(self, target: RunTarget) -> Refused | None:
         runtime = target.runtime
         if runtime.host is not None:  # which has the devices and what runs there
-            return self._lacks_host(runtime.host) or self._lacks_toolchain(runtime.toolchain)
+            return self._lacks_host(runtime.host.name) or self._lacks_toolchain(runtime.toolchain)
         for has, wanted in ((self.runner.os, runtime.host_os), (self.runner.arch, runtime.host_arch)):
             if wanted and has not in wanted:
                 return self._no(_SYSTEM, f"is {self.runner.os} on {self.runner.arch}, not {' or '.join(wanted)}")
@@ -175,11 +175,11 @@ class _Machine(Struct, frozen=True, kw_only=True):
                 return no
         return self._lacks_devices(runtime) or self._lacks_capability(target)
 
-    def _lacks_host(self, host: Host) -> Refused | None:
+    def _lacks_host(self, name: str) -> Refused | None:
         has = self.runner.hosts
-        if any(fnmatch.fnmatchcase(host.name, one) for one in has):
+        if any(fnmatch.fnmatchcase(name, one) for one in has):
             return None
-        return self._no(_HOST_NAME, f"has no {host.name!r} in hosts{did_you_mean(host.name, has)}")
+        return self._no(_HOST_NAME, f"has no {name!r} in hosts{did_you_mean(name, has)}")
 
     def _lacks_toolchain(self, toolchain: Toolchain | None) -> Refused | None:
         has = self.runner.toolchains
@@ -243,10 +243,11 @@ class _Machine(Struct, frozen=True, kw_only=True):
         return Refused(step=step, reason=f"runner {self.runner.name!r} {reason}")
 
 
-def _profile_file(runtime: RuntimeConfig) -> Path:
+@cache
+def _profile_file(runtime: RuntimeConfig) -> Path | None:
     """Return the file of a runtime config's profile. Raises `RetargetError` with its place where there is none."""
     try:
-        return profile_file(runtime.profile)
+        return Profile.find(runtime.profile).file
     except RetargetError as error:
         where = SourceLocations().location(runtime.origin, "profile")
         msg = f"runtime config {runtime.name!r} ({where}): {error}"
@@ -275,7 +276,7 @@ class Placement:
         """Raises `RetargetError` for a profile of a runner that cannot be read."""
         self._assigner = Assigner(config.runners)
         self._comparing = {
-            kind: loader for kind, loader in declared.registry.case_loaders.items() if overrides(loader, "references")
+            kind: loader for kind, loader in declared.registry.case_loaders.items() if loader.overrides("references")
         }
         self._of_module: dict[tuple[str, str], list[tuple[DeclaredTarget, RunTarget]]] = {}
         for one in declared.targets:

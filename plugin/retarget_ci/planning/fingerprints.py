@@ -33,7 +33,7 @@ from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
-from retarget.results import HISTORY_SUFFIX
+from retarget.results import History
 from retarget.session import (
     EXPECTATIONS_FILE,
     MATRIX_FILE,
@@ -44,9 +44,7 @@ from retarget.session import (
     Engine,
     Registry,
     RuleSet,
-    cache_of_command,
     collect_targets,
-    compile_target_name,
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
 
@@ -79,7 +77,7 @@ def add(subparsers: Any) -> None:
 def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
     declared = collect_targets(Path.cwd(), arguments.path, extensions)
-    with Engine(registry=declared.registry, cache=cache_of_command().folder, extensions=extensions) as engine:
+    with Engine(registry=declared.registry, extensions=extensions) as engine:
         found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
@@ -112,8 +110,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
 
     @cache
     def rules(suite_id: str) -> RuleSet:
-        suite = suites[suite_id]
-        return RuleSet(suite.expectations, checks_artifacts=registry.artifact_checker(suite.kind) is not None)
+        return RuleSet.of(suites[suite_id], registry)
 
     @cache
     def goldens(suite_id: str) -> Sequence[RuleSet]:
@@ -165,7 +162,7 @@ def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:
     if loader is None or not isinstance(one.target, RunTarget):
         return ()
     names = loader.references(module, one.compiled.folder, one.compiled.compiler.name)
-    return [compile_target_name(module.name, name) for name in names]
+    return [*map(module.target, names)]
 
 
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TREE"})
@@ -245,9 +242,7 @@ def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -
     listed += _git(folder, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *which)
     files = map(PurePath, filter(None, listed.split("\0")))
     return {
-        os.path.relpath(one, here)
-        for one in files
-        if one.name not in _DECLARATIONS and not one.name.endswith(HISTORY_SUFFIX)
+        os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS and not History.is_run(one.name)
     }
 
 

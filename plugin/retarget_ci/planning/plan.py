@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
-from retarget.results import Leg, Plan, Waived, digest_of_ids
+from retarget.results import Leg, Plan, Waived
 from retarget.session import Declared, DeclaredTarget, compile_selector, discover_suites, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, display_path, listed
 
@@ -213,18 +213,17 @@ class _Planner:
                 units = [unit for key, module in modules.items() for unit in self._units(key, module, compiles)]
                 cut = shards(units, budget=self._event.budget_seconds, capacity=runner.capacity) if units else ()
                 for number, shard in enumerate(cut, 1):
-                    ids = tuple(sorted(name for unit in shard for name in unit.ids))
+                    ids = [name for unit in shard for name in unit.ids]
                     name = f"{sort}-{runner.name}-{number}"
                     if sort == "build":
                         built |= dict.fromkeys(ids, name)
-                    yield Leg(
+                    yield Leg.of(
+                        ids,
                         name=name,
                         kind="build" if sort == "build" else "run",
                         runner=runner.name,
                         labels=tuple(runner.labels),
                         select=self._event.select,
-                        ids=ids,
-                        digest=digest_of_ids(ids),
                         seconds=round(sum(unit.seconds for unit in shard), 1),
                         needs=tuple(sorted({built[need] for one in ids for need in self._needs.get(one, ())})),
                     )

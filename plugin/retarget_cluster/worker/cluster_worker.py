@@ -29,7 +29,6 @@ from retarget.session import (
     Store,
     host_identity,
     host_platform,
-    remote_settings,
 )
 from retarget.support import RetargetError, ScratchFolder
 
@@ -81,8 +80,7 @@ class ClusterWorker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
         self._loading = threading.Lock()
-        settings = remote_settings()
-        self._remote = RemoteStore(settings) if settings is not None else None
+        self._remote = RemoteStore.configured()
         self._content = Content(options.cache / "cluster", Store.default_max_bytes(), self._remote)
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}

@@ -16,7 +16,6 @@ from typing import Any
 from msgspec.structs import replace
 from retarget.session import CompileJob, InputDigests, RemoteStore, RunJob
 from retarget.support import RetargetError, read_regular, replacing, write_atomically
-from retarget.worker import CompileModule
 
 from retarget_cluster.jobs import Job, file_view
 
@@ -157,9 +156,8 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
     if isinstance(work, CompileJob):
         texts = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
         named = re.compile(rf"(?<![^{_BREAK}])(?:{texts})(?![^{_BREAK}])|(?<=^-[A-Za-z])(?:{texts})$")
-        return replace(
-            work, message=_with_flags(work.message, lambda flag: named.sub(lambda match: paths[match[0]], flag))
-        )
+        message = work.message.with_flags(lambda flag: named.sub(lambda match: paths[match[0]], flag))
+        return replace(work, message=message)
     if isinstance(work, RunJob):
         moved = {Path(text) for text in paths}
         moved |= {parent for path in moved for parent in path.parents}
@@ -167,14 +165,6 @@ def _at(work: Any, paths: Mapping[str, str], scratch: Path) -> Any:
         moved -= set(target.compile.folder.parents)
         return replace(work, message=_mapped(work.message, lambda one: _moved(one, moved, scratch)))
     return work
-
-
-def _with_flags(message: CompileModule, change: Callable[[str], str]) -> CompileModule:
-    """Return a compile with its flags changed, and those of the steps that follow."""
-    resolved = message.request.resolved
-    resolved = replace(resolved, flags=tuple(map(change, resolved.flags)))
-    then = None if message.then is None else _with_flags(message.then, change)
-    return replace(message, request=replace(message.request, resolved=resolved), then=then)
 
 
 def _with_source(job: Job, path: str) -> Job:

@@ -11,9 +11,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import TIMEOUTS, CompileJob, CompilePool, NotBuiltError, RunJob, RunService, load_extensions
+from retarget.session import TIMEOUTS, CompileJob, CompilePool, RunJob, RunService, load_extensions
 from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
-from retarget.worker import CompiledModule, Refused, Spawner
+from retarget.worker import CompiledModule, Refused
 
 from retarget_cluster.jobs import AskBuild, AskCode
 
@@ -31,8 +31,7 @@ class LocalEngine:
         self.registry = load_extensions(self._extensions)
         products = (*self.registry.case_loaders.values(), *self.registry.drivers.values())
         self._code = dict(code_judging(*(type(one).__module__ for one in products)))  # files may be edited later
-        self._spawner = Spawner()
-        self._pool = CompilePool(spawner=self._spawner, extensions=self._extensions, max_idle=2 * cores)
+        self._pool = CompilePool(extensions=self._extensions, max_idle=2 * cores)
         self._builds: dict[AskBuild, str] = {}
         self._opened: dict[RuntimeConfig, tuple[DeviceInfo, ...]] = {}
         self._idle: list[RunService] = []
@@ -56,7 +55,7 @@ class LocalEngine:
             if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
                 return ""
             resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
-        except (UnavailableError, NotBuiltError, RetargetError) as error:
+        except (UnavailableError, RetargetError) as error:
             return str(error)
         known = {resolved.build_id}
         if resolved.front_end is not None:
@@ -104,7 +103,7 @@ class LocalEngine:
 
     def kill(self) -> None:
         """Kill all worker processes."""
-        self._spawner.kill()
+        self._pool.kill()
         for one in self._services:
             one.kill()
 
@@ -113,7 +112,6 @@ class LocalEngine:
         for one in self._services:
             one.close()
         self._pool.close()
-        self._spawner.close()
 
     @contextmanager
     def _lent(self, runtime: RuntimeConfig) -> Iterator[RunService]:

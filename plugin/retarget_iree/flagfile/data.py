@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, dtype_of, fit, kind_of, type_text
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model import DeclaredType
-from retarget.support import LIMIT_VARIABLE, DataFiles, Diagnostic, DiagnosticsError, RetargetError, data_limit
+from retarget.support import DataFiles, Diagnostic, DiagnosticsError, RetargetError, room_error
 
 from retarget_iree.flagfile.parse import FlagFile
 from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value
@@ -192,13 +192,8 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
-    limit = data_limit()
-    if count * dtype.itemsize > limit:
-        msg = (
-            f"found {type_text(value.shape, dtype)} of {count * dtype.itemsize} bytes, expected at most {limit}; "
-            f"the environment variable {LIMIT_VARIABLE} raises the limit"
-        )
-        raise value.written.location.error(msg)
+    if message := room_error(type_text(value.shape, dtype), count * dtype.itemsize):
+        raise value.written.location.error(message)
     if not value.numbers:
         return np.zeros(value.shape, dtype)
     return np.resize(_array(value.numbers, dtype), value.shape)

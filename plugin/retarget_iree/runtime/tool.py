@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
-from retarget.model import DeclaredType, DeviceInfo, Host, RuntimeConfig, Stage
+from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
 from retarget.session import host_platform
 from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
-from retarget.worker import HostError, RemoteCalls
+from retarget.worker import RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
 from retarget_iree.checks import ReturnedCheck, checks_in
@@ -95,8 +95,6 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
     what += f" on host {host.name!r}" if host is not None else ""
     try:
         done = place.run([*config.run_under, place.tool, f"--dump_devices={driver}"])
-    except HostError as error:
-        raise UnavailableError(str(error), error.hint) from error
     except OSError as error:
         msg = f"{what} does not start: {error.strerror or error}"
         hint = f"run_under of runtime config {config.name!r} names what runs a tool of another machine, such as QEMU"
@@ -226,7 +224,7 @@ class ToolProgram(Program):
             path.unlink(missing_ok=True)  # of the call before: what runs the tool may hide that it fails
         try:
             done = self._device.place.run(argv, inputs=(*self._files, *self._inputs), outputs=tuple(outputs.values()))
-        except HostError as error:
+        except UnavailableError as error:  # the host was lost
             raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
             msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
@@ -433,7 +431,7 @@ class Place:
         self, argv: Sequence[str], *, inputs: Sequence[Path] = (), outputs: Sequence[Path] = ()
     ) -> subprocess.CompletedProcess[str]:
         """Run the tool, whose arguments name the files that it reads and writes by their paths on this machine. Raises
-        `OSError` where it does not start, `HostError` where its host fails."""
+        `OSError` where it does not start, `UnavailableError` where its host fails."""
         del inputs, outputs  # they are here
         return subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
@@ -452,18 +450,16 @@ class Place:
 class HostPlace(Place):
     """A host, to which the tool is pushed unless it has its own."""
 
-    def __init__(self, config: RuntimeConfig, host: Host) -> None:
-        """Connect. Raises `UnavailableError` where the host is not reached or cannot run the config."""
+    def __init__(self, config: RuntimeConfig, calls: RemoteCalls) -> None:
+        """Raises `UnavailableError` where the host, to which the `calls` go, cannot run the config."""
         self._needs: dict[str, Path] = {}
+        self._calls, host = calls, calls.host
         self._env = (*host.env, *config.env)
-        build = None if host.run_with else find_tool(config.toolchain)
-        try:
-            with ExitStack() as connected:
-                self._calls = connected.enter_context(closing(RemoteCalls(host)))
-                self.tool, self.build = self._chosen(config, build)
-                connected.pop_all()
-        except HostError as error:
-            raise UnavailableError(str(error), error.hint) from error
+        with ExitStack() as connected:
+            connected.callback(calls.close)
+            build = None if host.run_with else find_tool(config.toolchain)
+            self.tool, self.build = self._chosen(config, build)
+            connected.pop_all()
 
     def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:
         """Return the tool on the host and its name for people: the host's own, or that of a build, which is to be
@@ -520,7 +516,7 @@ def _machine(tool: Path) -> str:
 
 def open_place(config: RuntimeConfig) -> Place:
     """Return where a config's tool runs. Raises `UnavailableError`."""
-    return Place(config) if config.host is None else HostPlace(config, config.host)
+    return Place(config) if config.host is None else HostPlace(config, RemoteCalls(config.host))
 
 
 _KEPT_SECONDS = 7 * 24 * 3600

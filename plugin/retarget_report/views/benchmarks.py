@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 from retarget.model import Metric
-from retarget.results import History, totals
+from retarget.results import History, Measurement
 
 from retarget_report.read import Report
 from retarget_report.views.matrix import numbered
@@ -46,7 +46,7 @@ def rows(report: Report) -> list[Row]:
     for number, target in enumerate(numbered(report)):
         if target.record is None:
             continue
-        for metric, now in totals(target.record).items():
+        for metric, now in Measurement.totals(target.record).items():
             past = tuple(run.get(metric, {}).get(target.id) for run in known)
             row = Row(target=number, metric=metric, quantity=Metric(metric).quantity, now=now, past=past)
             found.append(row)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from retarget.results import History, HistoryRun, Outcome, State, change_of
+from retarget.results import History, HistoryRun, Outcome, State
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -81,7 +81,7 @@ def past(history: History, ids: Sequence[str]) -> Past:
         runs=history.runs,
         states=[_kind(state, settled) for state in history.states],
         changes={
-            before: {after: change_of(old, new) or "" for after, (_, new) in _SORTS.items()}
+            before: {after: State.change(old, new) or "" for after, (_, new) in _SORTS.items()}
             for before, (old, _) in _SORTS.items()
         },
         damaged=history.damaged,

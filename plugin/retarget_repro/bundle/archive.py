@@ -24,15 +24,7 @@ from typing import Any, BinaryIO, Protocol
 
 import msgspec
 from msgspec.structs import replace
-from retarget.extension import (
-    ArtifactRequest,
-    CompileRequest,
-    CompilerError,
-    Device,
-    Resolved,
-    UnavailableError,
-    overrides,
-)
+from retarget.extension import ArtifactRequest, CompileRequest, CompilerError, Device, Resolved, UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig, Toolchain
 from retarget.session import load_extensions
 from retarget.support import RetargetError, display_path, first_line, install_hint, irregular, replacing, shown
@@ -344,7 +336,7 @@ def open_devices(
     that has no runtime, which is noted. Raises what `Driver.open` does, and `UnavailableError` without `run_with`."""
     registry = load_extensions()
     driver, used = registry.driver(run["driver"]), None
-    if toolchain is not None and not overrides(driver, "toolchain_environment"):
+    if toolchain is not None and not driver.overrides("toolchain_environment"):
         note(said=f"the driver {driver.name!r} uses no toolchains")
     elif toolchain is not None:
         used = Toolchain(name="--toolchain", path=toolchain, run_with=run.get("run_with", ""), origin=_ORIGIN)

@@ -28,7 +28,7 @@ def compared(limit: int, monkeypatch: pytest.MonkeyPatch, *answers: object, **se
         return ""
 
     monkeypatch.setattr(_Comparer, "_compare", compare)
-    monkeypatch.setattr("pytest_retarget.attribution.reports.shell_program", lambda _: "retarget")
+    monkeypatch.setattr("pytest_retarget.attribution.reports.Commands.program", lambda _: "retarget")
     config: Any = SimpleNamespace(stash=pytest.Stash())
     config.stash[SETTINGS] = Settings(**settings)
     with _Comparer(config, limit) as comparer:

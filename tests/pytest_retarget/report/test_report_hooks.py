@@ -14,12 +14,13 @@ import pytest
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import RECORD
-from pytest_retarget.report import bundles, github, recording
+from pytest_retarget.report import bundles, recording
 from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.github import GitHub
 from pytest_retarget.report.recording import RememberBlocked
 from retarget.model import Observation
 from retarget.results import CaseRecord, Outcome, Result, TargetRecord
+from retarget.support.github import MAX_ANNOTATIONS
 
 
 class Terminal:
@@ -218,6 +219,7 @@ class Job:
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     return Job(tmp_path)
 
@@ -275,12 +277,12 @@ def test_what_is_not_shown_is_not_folded(job: Job) -> None:
 
 
 def test_the_rest_of_many_signatures_is_counted(job: Job) -> None:
-    count = github.MAX_ANNOTATIONS + 2
+    count = MAX_ANNOTATIONS + 2
     for number in range(count):
         job.hooks.pytest_runtest_logreport(report(record(f"m{number}", signature=f"{number}")))
     found = job.annotations()
-    assert len(found) == github.MAX_ANNOTATIONS
-    assert found[-1] == "::error::3 further signatures failed"
+    assert len(found) == MAX_ANNOTATIONS
+    assert found[-1] == "::error title=retarget::3 further signatures failed"
 
 
 def test_the_section_ends_before_others(job: Job) -> None:

@@ -121,7 +121,7 @@ def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log |
             activity(0, 9, *((f"s/{name} (c)", 1.0) for name in "abcde")),
             "compiled 0 of 9: s/a (c) 1 s, s/b (c) 1 s, s/c (c) 1 s and 2 more",
         ),
-        (activity(0, 1, ("s/\x1b[2J\n\u202ea\ud800 (c)", 1.0)), "compiled 0 of 1: s/?[2J??a? (c) 1 s"),
+        (activity(0, 1, ("s/\x1b[2J\n\u202ea\ud800 (c)", 1.0)), "compiled 0 of 1: s/??a? (c) 1 s"),
     ],
 )
 def test_a_status_says_how_many_how_long_and_what(found: BuildActivity, text: str) -> None:

@@ -5,15 +5,24 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from data_errors import error_of
-from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays, read_bin, read_npy, read_npz
+from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays, read_npz
 from retarget.support.errors import RetargetError
 
 pytestmark = pytest.mark.usefixtures("here")
+
+
+def read_bin(path: Path, **known: Any) -> Any:
+    return RawFile(path=path).only(**known)
+
+
+def read_npy(path: Path) -> Any:
+    return StoredArrays(path=path).only()
 
 
 # ---------------------------------------------------------------- .bin

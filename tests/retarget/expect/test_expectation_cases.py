@@ -26,7 +26,7 @@ CRASHED = Failure(stage=Stage.RUN, summary="device worker crashed: SIGFPE in fun
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 5, 1))
+    monkeypatch.setattr("retarget.model.declared.today", lambda: date(2026, 5, 1))
 
 
 def rule(index: int, case: str | Sequence[str] = (), *, match: str = "m", **fields: object) -> Expectation:

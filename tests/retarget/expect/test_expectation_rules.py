@@ -48,7 +48,7 @@ DAY = date(2030, 6, 15)
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.expect.verdict.today", lambda: DAY)
+    monkeypatch.setattr("retarget.model.declared.today", lambda: DAY)
 
 
 @pytest.fixture

@@ -28,7 +28,6 @@ from retarget.extension import (
     Suggestions,
     TransferLimits,
     hookimpl,
-    overrides,
 )
 from retarget.extension.cases import run_case_plan
 from retarget.extension.products import CommandModule, methods_of
@@ -175,10 +174,10 @@ def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
 
 def test_what_a_product_overrides_is_known() -> None:
     compiler, loader = Shows(""), Loader(())
-    assert overrides(compiler, "show")
-    assert not overrides(Compiler(""), "show")
-    assert overrides(loader, "find_modules")
-    assert not overrides(loader, "make")
+    assert compiler.overrides("show")
+    assert not Compiler("").overrides("show")
+    assert loader.overrides("find_modules")
+    assert not loader.overrides("make")
     assert Driver(()).maps_artifacts is False
     assert Registry().code_of(compiler) == code_reached(__name__)
 
@@ -364,7 +363,7 @@ def test_what_is_not_overridden_answers_by_default_or_is_named(
 ) -> None:
     base, answers = product._product_base, dict.fromkeys(missing.split(), ExtensionError)
     for name in answers.keys() | defaults:
-        assert not overrides(product, name)
+        assert not product.overrides(name)
         method = getattr(product, name)
         arguments = [Anything() for _ in inspect.signature(method).parameters]
         if name in defaults:
@@ -373,7 +372,7 @@ def test_what_is_not_overridden_answers_by_default_or_is_named(
             expected = f"found no {name}(), expected one: retarget.extension.{base.__name__}.{name} says when"
             assert printed(lambda call=method, given=arguments: call(*given)) == place + expected
     assert answers == defaults | dict.fromkeys(missing.split(), ExtensionError)
-    left = {name for name in methods_of(base) if not overrides(product, name)} - answers.keys()
+    left = {name for name in methods_of(base) if not product.overrides(name)} - answers.keys()
     assert left <= {"bind_call", "load_with_parameters", "run_case_plan"}  # which do something
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from retarget.profiles.files import profile_file, reference_error, shipped_profiles
+from retarget.profiles.files import Profile, profile_file, shipped_profiles
 from retarget.support.errors import RetargetError
 
 
@@ -65,5 +65,5 @@ def test_an_entry_point_without_a_package_is_an_error(packages: Path) -> None:
 
 def test_a_word_like_host_is_taken_for_it_and_a_file_with_errors_for_none(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text("format = 2")
-    assert (reference_error(str(tmp_path / "p.toml")) or "").startswith("the device profile cannot be used: ")
-    assert (reference_error("hosst") or "").endswith("; did you mean 'host'?")
+    assert (Profile.reference_error(str(tmp_path / "p.toml")) or "").startswith("the device profile cannot be used: ")
+    assert (Profile.reference_error("hosst") or "").endswith("; did you mean 'host'?")

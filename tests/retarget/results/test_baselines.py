@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults
-from retarget.results.measurements import baseline_of, totals
+from retarget.results.measurements import Measurement
 from retarget.results.record import CaseRecord, CompileRecord, Outcome, TimesRecord
 from sample_results import compiled, passed, session
 
@@ -32,7 +32,7 @@ def timed(number: int, *, host: str = "h", outcome: Outcome = Outcome.PASSED) ->
 )
 def test_a_compile_in_a_benchmark_has_its_time_and_sizes(known: dict[str, object], metrics: dict[str, float]) -> None:
     record = replace(compiled("t"), compile=CompileRecord(**{"key": "k", "artifact": "a", **known}))  # type: ignore[arg-type]
-    assert totals(record) == metrics
+    assert Measurement.totals(record) == metrics
 
 
 def test_the_last_benchmarks_of_each_machine_count_oldest_first() -> None:
@@ -40,8 +40,8 @@ def test_the_last_benchmarks_of_each_machine_count_oldest_first() -> None:
     sessions.append(session("no benchmark", passed("t"), day=9, host="h"))
 
     def values(last: int) -> list[tuple[str, float]]:
-        return [(machine[0], one.value) for machine, one in baseline_of(sessions, last=last)[LATENCY]]
+        return [(machine[0], one.value) for machine, one in Measurement.baseline(sessions, last=last)[LATENCY]]
 
     assert values(2) == [("other", 2.0), ("h", 5.0), ("h", 6.0)]
     assert values(0) == [("h", 1.0), ("other", 2.0), ("h", 3.0), ("h", 5.0), ("h", 6.0)]
-    assert baseline_of(sessions, choose=lambda _: False) == {}
+    assert Measurement.baseline(sessions, choose=lambda _: False) == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from retarget.model.outcomes import Observation
-from retarget.results.overview import Change, FailureGroup, State, by_config, by_outcome, change_of
+from retarget.results.overview import Change, FailureGroup, State, by_config, by_outcome
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
 
@@ -87,4 +87,4 @@ def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetReco
     ],
 )
 def test_what_changed(before: State | None, after: State | None, change: Change | None) -> None:
-    assert change_of(before, after) is change
+    assert State.change(before, after) is change

@@ -15,9 +15,9 @@ from retarget.model.outcomes import Rung
 from retarget.results.export import ctrf, junit
 from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, new_session, read_results, results_of
 from retarget.results.history import pack, timelines, unpack
-from retarget.results.measurements import totals
+from retarget.results.measurements import Measurement
 from retarget.results.merge import check_agreement
-from retarget.results.overview import Change, State, change_of
+from retarget.results.overview import Change, State
 from retarget.results.plan import Leg, Plan, digest_of_ids
 from retarget.results.record import CaseRecord, Outcome, Result, TargetRecord, TimesRecord
 from retarget_bringup.ladder.states import rung_of
@@ -68,7 +68,7 @@ def in_history(record: TargetRecord) -> bool:
 
 PASSES: dict[str, Callable[[TargetRecord], bool]] = {
     "state": lambda record: State.of(record).is_good,
-    "diff": lambda record: change_of(State.of(WHOLE), State.of(record)) is None,
+    "diff": lambda record: State.change(State.of(WHOLE), State.of(record)) is None,
     "history": in_history,
     "verify": lambda record: not verify_results(PLAN, [session(record)]).problems,
     "summary": lambda record: "| passed | 1 |" in markdown({ID: record}),
@@ -76,7 +76,7 @@ PASSES: dict[str, Callable[[TargetRecord], bool]] = {
     "ladder": lambda record: rung_of(record) is not None,
     "junit": lambda record: b"<skipped" not in junit([session(record)]),
     "ctrf": lambda record: json.decode(ctrf([session(record)]))["results"]["summary"]["passed"] == 1,
-    "totals": lambda record: bool(totals(record)),
+    "totals": lambda record: bool(Measurement.totals(record)),
     "the last session": lambda record: results_of([session(WHOLE), session(record, 2.0)])[ID].session == "s2.0",
 }
 
@@ -122,7 +122,7 @@ def test_results_that_do_not_say_why_a_case_did_not_run_are_what_they_said(tmp_p
 
 def test_a_part_is_not_mended_and_contradicts_no_whole() -> None:
     failed = replace(WHOLE, outcome=Outcome.FAILED, result=Result.FAILED)
-    assert change_of(State.of(failed), State.of(PARTIAL)) is Change.STOPPED
+    assert State.change(State.of(failed), State.of(PARTIAL)) is Change.STOPPED
     assert State.of(PARTIAL) == State(Outcome.PARTIAL, "", "no outcome of two")
     check_agreement([session(failed), session(PARTIAL, 2.0)])
 

@@ -14,7 +14,7 @@ from retarget.extension import RunPlan
 from retarget.model import Host, Module, RuntimeConfig
 from retarget.model.outcomes import Artifact, CaseOutcome, Failure, Stage
 from retarget.session import commands as module
-from retarget.session.commands import Commands, shell_program
+from retarget.session.commands import Commands
 from retarget.session.limits import Timeouts
 
 FOLDER = Path("/p")
@@ -203,4 +203,4 @@ def test_a_tool_is_named_as_every_shell_finds_it(
     monkeypatch: pytest.MonkeyPatch, name: str, found: str | None, common: str | None, shown: str
 ) -> None:
     monkeypatch.setattr(module.shutil, "which", lambda _, path=None: common if path else found)
-    assert shell_program(name) == shown
+    assert Commands.program(name) == shown

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from retarget.support.checkout import Checkout, short_revision
+from retarget.support.checkout import Checkout
 
 Git = Callable[..., None]
 
@@ -93,7 +93,7 @@ def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
     ],
 )
 def test_a_revision_is_shown_with_twelve_digits_and_its_plus(revision: str, text: str) -> None:
-    assert short_revision(revision) == text
+    assert Checkout.short(revision) == text
 
 
 def test_the_commits_of_a_file_and_what_it_held(git: Git) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, display_path, grouped
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path, grouped
 
 
 def diagnostic(message: str, line: int = 1, file: str = "expectations.toml") -> Diagnostic:
@@ -55,3 +55,16 @@ def test_a_path_is_shown_as_it_is_where_the_current_folder_is_gone(
     monkeypatch.chdir(folder)
     folder.rmdir()
     assert display_path(folder / "a") == f"{folder.as_posix()}/a"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "there is none"),
+        (2, "there is n0, n1"),
+        (8, "there is n0, n1, n2, n3, n4, n5, n6, n7"),
+        (9, "there is n0, n1, n2, n3, n4, n5, n6, n7 and 1 more"),
+    ],
+)
+def test_of_many_known_words_eight_are_named(count: int, text: str) -> None:
+    assert did_you_mean("unlike", [f"n{number}" for number in range(count)], lists=True) == f"; {text}"

@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from retarget.support.files import can_be_written, content_digest, irregular, is_there, read_regular, write_once
+from retarget.support.files import below_error, can_be_written, content_digest, irregular, read_regular, write_once
 
 
 def test_the_kinds_of_what_is_no_file_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,8 +43,14 @@ def test_the_kinds_of_what_is_no_file_are_named(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:
-    assert is_there(tmp_path)
-    assert not is_there(tmp_path / ("x" * 300))
+    long = "x" * 300
+    (tmp_path / "there").touch()
+    assert [below_error(text, tmp_path) for text in (".", "there::entry")] == [None, None]
+    assert below_error(long, tmp_path) == f"found no file or folder {long!r} in {tmp_path}"
+    assert below_error(long, tmp_path, is_there=False) is None
+    for text in ("/there", "a/../there"):
+        assert below_error(text, tmp_path, called="it") == f"found {text!r}, expected a path below it"
+        assert below_error(text, tmp_path) == f"found {text!r}, expected a path below {tmp_path}"
 
 
 def test_a_folder_can_be_written_where_the_nearest_that_is_there_can(

@@ -22,7 +22,7 @@ def test_nothing_in_a_text_ends_an_argument_of_cmake(text: str, argument: str) -
 
 
 def test_a_semicolon_ends_no_word_of_a_list() -> None:
-    assert texts.cmake_list(["a;b", "c"]) == r"a\;b;c"
+    assert texts.cmake_text(["a;b", "c"]) == r"[=[a\;b;c]=]"
 
 
 def test_what_is_counted_has_one_or_several() -> None:

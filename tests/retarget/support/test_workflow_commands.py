@@ -26,7 +26,8 @@ def test_a_command_is_one_line_whatever_its_texts_are(
     line.encode()
 
 
-def test_what_is_folded_is_no_command() -> None:
+def test_what_is_folded_is_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     lines: list[str] = []
     with log_group("matrix: 1", lines.append):
         lines.append("::error::forged")

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from cases_support import value
-from retarget.support import LIMIT_VARIABLE, DiagnosticsError
+from retarget.support import DiagnosticsError
+from retarget.support.files import LIMIT_VARIABLE
 from retarget_cases.worker.arrays import default_seed
 
 NAN, INF = math.nan, math.inf

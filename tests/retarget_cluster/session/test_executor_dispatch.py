@@ -20,8 +20,8 @@ from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
 from retarget.session import host_platform
 from retarget.support import RetargetError
-from retarget.worker import CompiledModule, CompileModule, Refused
-from retarget.worker.messages import RunModule
+from retarget.worker import CompiledModule, Refused
+from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster import executor as executors
 from retarget_cluster.executor import ClusterExecutor, _Turns
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, decoded

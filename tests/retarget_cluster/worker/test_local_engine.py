@@ -62,6 +62,9 @@ class Pool:
     def compile(self, env: object, message: object, *, timeout: float) -> tuple[object, ...]:
         return env, message, timeout
 
+    def kill(self) -> None:
+        self.asked.append("killed")
+
     def close(self) -> None:
         self.asked.append("closed")
 
@@ -69,10 +72,6 @@ class Pool:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     compiler = SimpleNamespace(fingerprint=lambda _: "print")
-    spawned: list[str] = []
-    spawner = SimpleNamespace(
-        kill=lambda: spawned.append("killed"), close=lambda: spawned.append("closed"), ended=spawned
-    )
     registry = SimpleNamespace(
         compiler=lambda _: compiler,
         case_loaders={},
@@ -80,7 +79,6 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
         worker_environment=lambda config: {"of": config.toolchain and str(config.toolchain.path)},
     )
     monkeypatch.setattr(module, "load_extensions", lambda _: registry)
-    monkeypatch.setattr(module, "Spawner", lambda: spawner)
     monkeypatch.setattr(module, "RunService", Service)
     made = LocalEngine(extensions=["e"], cores=2, toolchains={"own": Path("/here")})
     made._pool = Pool()  # type: ignore[assignment]
@@ -198,5 +196,4 @@ def test_all_processes_end_with_the_engine(engine: LocalEngine) -> None:
     engine.kill()
     engine.close()
     pool: Any = engine._pool
-    spawner: Any = engine._spawner
-    assert (service.asked, pool.asked, spawner.ended) == (["killed", "closed"], ["closed"], ["killed", "closed"])
+    assert (service.asked, pool.asked) == (["killed", "closed"], ["killed", "closed"])

@@ -96,8 +96,8 @@ def test_bare_numbers_take_the_declared_type(written: str, declared: str, expect
 
 def test_a_tensor_that_no_file_backs_is_held_against_the_limit() -> None:
     assert diagnostics(ANY, "--input=1000000x1000000xf32=1") == [
-        "flags.txt:1:9: found 1000000x1000000xf32 of 4000000000000 bytes, expected at most 1073741824; "
-        "the environment variable RETARGET_MAX_DATA_BYTES raises the limit"
+        "flags.txt:1:9: found 1000000x1000000xf32, which takes 4000000000000 bytes, over the limit of 1073741824; "
+        "to make it, set the environment variable RETARGET_MAX_DATA_BYTES to 4000000000000 or more"
     ]
 
 

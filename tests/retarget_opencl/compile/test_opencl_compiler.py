@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from opencl_support import Compile, compile_text, compiler_config, shipped
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
-from retarget.profiles import profile_file
+from retarget.profiles.files import profile_file
 from retarget_opencl.artifact.file import read_artifact
 from retarget_opencl.compile.compiler import OpenClCompiler, split_flags
 from retarget_opencl.device.devices import FoundDevice, profile_of

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from opencl_support import find_or_skip
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo
-from retarget.profiles import Profile, parse_requirement, value_error
-from retarget.profiles.files import name_error
+from retarget.profiles import Profile, parse_requirement
+from retarget.profiles.files import name_error, value_error
 from retarget.profiles.requirements import RequirementStatus
 from retarget_opencl.device.devices import FoundDevice, find_device, info_of, list_devices, profile_of
 from retarget_opencl.device.profile import compile_profile

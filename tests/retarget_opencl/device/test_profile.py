@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
-from retarget.profiles import Capability, Profile, shipped_profiles
+from retarget.profiles import Capability, Profile
+from retarget.profiles.files import shipped_profiles
 from retarget.support import RetargetError
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute

@@ -7,7 +7,8 @@ import re
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
-from retarget.profiles import Profile, shipped_profiles
+from retarget.profiles import Profile
+from retarget.profiles.files import shipped_profiles
 from retarget_opencl.artifact.file import Kernel, OpenClArtifact, Program
 from retarget_opencl.compile.target import device_needs
 from retarget_opencl.device.profile import DeviceProfile

@@ -400,7 +400,7 @@ class Pip:
         self.asked.append(words)
         status, printed, errors = self.answers.get(words[0], (0, "", ""))
         if words[0] == "install" and not status:
-            Path(words[words.index("--target") + 1]).mkdir()
+            assert Path(words[words.index("--target") + 1]).is_dir()
         return subprocess.CompletedProcess(argv, status, printed, errors)
 
 
@@ -475,9 +475,9 @@ def test_a_release_that_another_process_installed_meanwhile_is_taken(
     pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = kept(tmp_path)
-    monkeypatch.setattr(
-        bisect, "hold_lock", lambda _: store.path("1.0").mkdir()
-    )  # no lock: the folder cannot be locked
+    monkeypatch.setattr(  # no lock: the folder cannot be locked
+        "retarget.support.scratch.hold_lock", lambda _: store.path("1.0").mkdir()
+    )
     assert store.installed("1.0").is_dir()
     assert pip.asked == []
 

@@ -14,18 +14,8 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Compiler
-from retarget.model import (
-    TIMEOUT,
-    CaseOutcome,
-    CompileTarget,
-    Failure,
-    Module,
-    Observation,
-    RunTarget,
-    Stage,
-    Suite,
-    Target,
-)
+from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Observation, RunTarget, Stage, Suite, Target
+from retarget.model.outcomes import TIMEOUT
 from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
 from retarget_repro import reduce

@@ -8,7 +8,6 @@ import sys
 
 from retarget.session.cache.folder import cache_of_command, leftovers, sweep
 from retarget.session.cache.generated import module_sets
-from retarget.session.cache.remote_objects import remote_settings
 from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
@@ -60,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if found.removed else 0
     info = store.info()
     left = leftovers(store)
-    settings = remote_settings()
-    remote = None if settings is None else RemoteStore(settings)
+    remote = RemoteStore.configured()
+    settings = None if remote is None else remote.settings
     wrong = "" if remote is None else remote.ask()
     figures = {
         "folder": str(folder),

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
-from retarget.extension import Compiler, UnavailableError, overrides
+from retarget.extension import Compiler, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
 from retarget.session.cache.folder import cache_of_command
@@ -111,7 +111,7 @@ def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Re
 
 def _shower(registry: Registry, name: str, path: Path) -> Compiler:
     """Return the compiler `name`, or the one whose suffix a file has. Raises `RetargetError`."""
-    able = {compiler: shower for compiler, shower in registry.compilers.items() if overrides(shower, "show")}
+    able = {compiler: shower for compiler, shower in registry.compilers.items() if shower.overrides("show")}
     if name:
         registry.compiler(name)
         if name in able:

@@ -21,11 +21,10 @@ from retarget.cli.support import (
     print_note,
     read_declared,
 )
-from retarget.extension import Tolerance, UnavailableError, overrides
+from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, Origin, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
-from retarget.session.cache.folder import cache_of_command
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
@@ -117,9 +116,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         ScratchFolder("outputs") as scratch,
-        Engine(
-            registry=registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension, note=print_note
-        ) as engine,
+        Engine(registry=registry, extensions=arguments.retarget_extension, note=print_note) as engine,
     ):
         targets = [_available(engine, _matching(found, name), name) for name in names]
         if targets[0] == targets[1]:
@@ -201,7 +198,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     shown, folder = display_path(path), path.parent
     loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
     targets = tuple(loader.scope_of(folder).targets.configs.values())
-    kinds = [kind for kind, one in registry.case_loaders.items() if overrides(one, "declared_functions")]
+    kinds = [kind for kind, one in registry.case_loaders.items() if one.overrides("declared_functions")]
     if not targets or not kinds:
         init = f"retarget init {shlex.quote(display_path(folder))}"
         msg = (

@@ -18,13 +18,12 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from retarget.cli.support import read_declared
-from retarget.extension import UnavailableError, overrides
+from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Origin, RunTarget, Target, Toolchain
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import CompileOutcome, Failure, RunOutcome
-from retarget.results.overview import Change, State, change_of
+from retarget.results.overview import Change, State
 from retarget.results.record import Outcome
-from retarget.session.cache.folder import cache_of_command
 from retarget.session.engine import Engine
 from retarget.session.references import ReferenceRuns
 from retarget.support.errors import RetargetError, did_you_mean
@@ -60,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     with (
         ScratchFolder("compare") as scratch,
-        Engine(
-            registry=selection.registry, cache=cache_of_command().folder, extensions=arguments.retarget_extension
-        ) as engine,
+        Engine(registry=selection.registry, extensions=arguments.retarget_extension) as engine,
         closing(ReferenceRuns(engine)) as first,
         closing(ReferenceRuns(engine)) as second,
     ):
@@ -123,7 +120,7 @@ def _distinct(selection: Selection) -> list[tuple[Target, Sequence[Target]]]:
             for target in (selected.compile, selected) if isinstance(selected, RunTarget) else (selected,):
                 compiled = target.compiled
                 compiler = registry.compilers.get(compiled.compiler.compiler)
-                if compiler is not None and overrides(compiler, "toolchain_environment"):
+                if compiler is not None and compiler.overrides("toolchain_environment"):
                     found.setdefault(_key(one.suite.name, target), (target, one.targets))
     return list(found.values())
 
@@ -297,7 +294,7 @@ class Compared(Struct, frozen=True, kw_only=True):
             return _NOT_COMPARED
         if self.worse_cases:
             return _CHANGES[Change.BROKEN]
-        if (change := change_of(*self.states)) is not None:
+        if (change := State.change(*self.states)) is not None:
             return _CHANGES[change]
         return _VALUES if self.values else _SAME
 

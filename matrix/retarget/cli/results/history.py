@@ -17,7 +17,7 @@ from retarget.model.metrics import Metric
 from retarget.results.history import History, HistoryRun, Timeline, add_run, changes_between, timelines
 from retarget.results.merge import check_agreement
 from retarget.results.overview import Change
-from retarget.support.checkout import short_revision
+from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown
 
@@ -93,7 +93,7 @@ def _list(arguments: argparse.Namespace) -> int:
             one.name,
             _when(one),
             *map(str, numbers),
-            ", ".join(map(short_revision, one.revisions)) or "-",
+            ", ".join(map(Checkout.short, one.revisions)) or "-",
             "yes" if one.complete else "no",
         )
         for one, *numbers in rows

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from retarget.expect.matching import RuleSet
 from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, key_of, module_of
-from retarget.expect.verdict import TargetRules, allows, is_expired
+from retarget.expect.verdict import TargetRules, allows
 from retarget.model import Expectation, Origin, RunTarget, Target
 from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation
@@ -174,7 +174,7 @@ class CaseUpdate:
 
     def _is_ours(self, rule: Expectation) -> bool:
         """Return whether it is an update that settles a rule, and not a person."""
-        return rule.outcome == "xfail" and not is_expired(rule)
+        return rule.outcome == "xfail" and not rule.is_expired
 
     def _slice(self, cases: Sequence[str], source: Expectation | None) -> _Slice:
         key = (frozenset(cases), source.origin if source is not None else None)

@@ -24,7 +24,7 @@ from retarget.expect.update.edited_rules import (
     with_modules,
     without_modules,
 )
-from retarget.expect.verdict import Ruling, allows, is_expired, judge
+from retarget.expect.verdict import Ruling, allows, judge
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import CRASH, TIMEOUT, Observation
 from retarget.support.errors import RetargetError
@@ -117,7 +117,7 @@ class _Covering:
         says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
         for gone in self._rules.gone():
             is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
-            is_good = is_equivalent and not is_expired(gone)
+            is_good = is_equivalent and not gone.is_expired
             if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
                 self._rules.replace(replace(gone, match=rule.match, when=rule.when))
                 return
@@ -126,7 +126,7 @@ class _Covering:
     def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
         """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
         for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or not rule.when or is_expired(rule):
+            if rule.outcome != "xfail" or not rule.when or rule.is_expired:
                 continue
             reach = self._rules.reach(rule)
             more = {
@@ -164,7 +164,7 @@ class _Covering:
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
         """Put modules into a rule that says the same of others, where its expression selects just what fails."""
         for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or is_expired(rule):
+            if rule.outcome != "xfail" or rule.is_expired:
                 continue
             same = [
                 failure
@@ -344,7 +344,7 @@ class Narrowing:
         if rule.outcome != "xfail":
             return False
         seen = self._seen[key]
-        if is_expired(rule):
+        if rule.is_expired:
             return seen is None
         if seen is None and key in self._rules.deferred:
             return False

@@ -16,6 +16,7 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,7 +28,7 @@ from retarget.session.cache.key import digest_of
 from retarget.session.cache.sealed_files import DamagedError, read_sealed, seal
 from retarget.support.errors import RetargetError
 from retarget.support.files import UNFINISHED, files_below, read_regular, write_atomically
-from retarget.support.scratch import HeldLock, hold_lock
+from retarget.support.scratch import HeldLock, hold_lock, lock_of, make_folder
 
 GENERATED_FOLDER = "made"
 """The folder of the cache in which they lie."""
@@ -70,7 +71,7 @@ def module_sets(cache: Path) -> tuple[ModuleSet, ...]:
 def remove_set(path: Path) -> bool:
     """Remove one set of modules. False if a session uses it. Raises `RetargetError` if it cannot be removed."""
     try:
-        lock = hold_lock(_lock(path), wait=False)
+        lock = hold_lock(lock_of(path), wait=False)
         if lock is None:
             return False
         with lock:
@@ -97,7 +98,7 @@ def unfinished_sets(cache: Path, *, remove: bool = False) -> tuple[Path, ...]:
                 continue
             whole = path.with_name(path.name.removeprefix(prefix))
             with suppress(OSError):
-                lock = hold_lock(_lock(whole), wait=False)
+                lock = hold_lock(lock_of(whole), wait=False)
                 if lock is None:  # its owner is at work
                     continue
                 found.append(path)
@@ -150,12 +151,7 @@ class ModuleGenerator:
         folder = self._folder / f"{kind}-{digest[:24]}"
         try:
             while not self._use(folder):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                lock = hold_lock(_lock(folder))
-                if lock is not None:
-                    with lock:
-                        if not folder.is_dir():
-                            self._fill(kind, description, folder)
+                make_folder(folder, partial(self._fill, kind, description, _sum(folder)))
         except OSError as error:
             msg = f"modules cannot be kept in {self._folder}: {error.strerror or error}; see --retarget-cache-dir"
             raise RetargetError(msg) from error
@@ -166,7 +162,7 @@ class ModuleGenerator:
         if not folder.is_dir():
             return False
         try:
-            lock = hold_lock(_lock(folder), shared=True)
+            lock = hold_lock(lock_of(folder), shared=True)
         except OSError:  # a read-only cache still serves, and is never cleaned
             return folder.is_dir()
         if lock is None or not folder.is_dir():
@@ -178,18 +174,9 @@ class ModuleGenerator:
             os.utime(folder)
         return True
 
-    def _fill(self, kind: str, description: Path, folder: Path) -> None:
-        beside = folder.with_name(f"{UNFINISHED}{folder.name}")
-        shutil.rmtree(beside, ignore_errors=True)  # left by one that was killed
-        beside.mkdir()
-        try:
-            self._generate(kind, description, beside)
-            write_atomically(_sum(folder), seal(_measured(beside)))
-            beside.rename(folder)
-        except BaseException:
-            with suppress(OSError):
-                shutil.rmtree(beside)
-            raise
+    def _fill(self, kind: str, description: Path, measured: Path, folder: Path) -> None:
+        self._generate(kind, description, folder)
+        write_atomically(measured, seal(_measured(folder)))
 
 
 def _measured(folder: Path) -> dict[str, str | int]:
@@ -207,10 +194,6 @@ def _size(folder: Path) -> int:
         return int(read_sealed(_sum(folder))["size"])
     except (OSError, DamagedError, KeyError, ValueError):
         return sum((folder / name).stat().st_size for name in files_below(folder))
-
-
-def _lock(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.lock")
 
 
 def _sum(folder: Path) -> Path:

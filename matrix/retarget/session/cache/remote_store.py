@@ -30,6 +30,7 @@ from retarget.session.cache.remote_objects import (
     Objects,
     RemoteSettings,
     open_objects,
+    remote_settings,
 )
 from retarget.session.cache.sealed_files import DamagedError, seal, unseal
 from retarget.support.text import counted
@@ -91,6 +92,12 @@ class RemoteStore:
         self._closed = False
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+
+    @classmethod
+    def configured(cls) -> RemoteStore | None:
+        """Return the store that the environment names; None where it names none. Raises as `remote_settings` does."""
+        settings = remote_settings()
+        return None if settings is None else cls(settings)
 
     # ------------------------------------------------------------ reading
 

@@ -46,9 +46,9 @@ class _Member(Struct, kw_only=True):
 class CompilePool:
     """Lends a worker to each caller; a caller is a thread. How many work at a time is for the callers to bound."""
 
-    def __init__(self, *, spawner: Spawner, extensions: Sequence[str], max_idle: int) -> None:
+    def __init__(self, *, extensions: Sequence[str], max_idle: int) -> None:
         """At most `max_idle` idle workers are kept, those used last."""
-        self._spawner = spawner
+        self._spawner = Spawner()
         self._extensions = tuple(extensions)
         self._max_idle = max_idle
         self._lock = threading.Lock()
@@ -70,7 +70,16 @@ class CompilePool:
         """Compile in a worker with `env`. Raises `RetargetError`."""
         return self._ask(env, message, CompiledModule, timeout)
 
+    def kill(self) -> None:
+        """Kill all workers. Safe in a signal handler."""
+        self._spawner.kill()
+
     def close(self) -> None:
+        """Stop, and end what starts workers. None may be lent any more."""
+        self.stop()
+        self._spawner.close()
+
+    def stop(self) -> None:
         """Kill the busy workers, end the idle ones, and lend no more."""
         with self._lock:
             self._closed = True

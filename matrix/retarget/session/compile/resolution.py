@@ -22,7 +22,7 @@ from retarget.worker.messages import ResolvedFlags
 _FORMAT = 7
 
 
-class NotBuiltError(Exception):
+class NotBuiltError(RetargetError):
     """A target failed before it had a compile key. `failure` says why: flags refused, a module unreadable."""
 
     def __init__(self, failure: Failure) -> None:
@@ -34,7 +34,7 @@ class _Answer(Struct):
     """The answer for one (config, flags). The thread that asks holds the lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    found: Resolved | UnavailableError | NotBuiltError | RetargetError | None = None
+    found: Resolved | UnavailableError | RetargetError | None = None
 
 
 class Resolver:
@@ -58,7 +58,7 @@ class Resolver:
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Return resolved `flags`.
 
-        Raises `UnavailableError`, `NotBuiltError`, or `RetargetError` for a compiler that no extension provides.
+        Raises `UnavailableError`, and `RetargetError`: `NotBuiltError`, or for a compiler that no extension has.
         """
         with self._lock:
             answer = self._answers.setdefault((config, flags), _Answer())
@@ -66,7 +66,7 @@ class Resolver:
             if answer.found is None:
                 try:
                     answer.found = self._find(config, flags)
-                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                except (UnavailableError, RetargetError) as error:
                     answer.found = error
         if isinstance(answer.found, Resolved):
             return answer.found

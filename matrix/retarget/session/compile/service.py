@@ -28,7 +28,6 @@ from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
 from retarget.worker.process import available_cores
-from retarget.worker.started import Spawner
 
 if TYPE_CHECKING:
     from retarget.session.executor import Executor
@@ -94,8 +93,7 @@ class BuildService:
         self._workers = workers or available_cores()
         self._executor = executor
         self._on_done = on_done
-        self._spawner = Spawner()
-        self._pool = CompilePool(spawner=self._spawner, extensions=extensions, max_idle=2 * self._workers)
+        self._pool = CompilePool(extensions=extensions, max_idle=2 * self._workers)
         self._resolver = Resolver(store=store, fingerprint=self.fingerprint, ask=self._ask_resolve)
         self._fingerprints: dict[CompilerConfig, str | Exception] = {}
         self._asking = threading.Lock()
@@ -222,10 +220,7 @@ class BuildService:
     def resolved(self, target: CompileTarget) -> tuple[Resolved, Inputs]:
         """Return a target's flags as the compiler gets them, and the files that they name. Raises `UnavailableError`,
         and `RetargetError` for flags that the compiler refuses."""
-        try:
-            resolved, _ = self._resolved(target)
-        except NotBuiltError as error:
-            raise RetargetError(error.failure.summary) from error
+        resolved, _ = self._resolved(target)
         return resolved, self._inputs_of(target, resolved, fresh=True)
 
     def means_this_host(self, target: CompileTarget) -> bool:
@@ -260,7 +255,7 @@ class BuildService:
             if config not in self._fingerprints:
                 try:
                     self._fingerprints[config] = self._ask_fingerprint(config)
-                except (UnavailableError, NotBuiltError, RetargetError) as error:
+                except (UnavailableError, RetargetError) as error:
                     self._fingerprints[config] = error
             found = self._fingerprints[config]
         if isinstance(found, Exception):
@@ -280,7 +275,7 @@ class BuildService:
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
-        self._spawner.kill()
+        self._pool.kill()
 
     def close(self) -> None:
         """Stop: kill the compiles that run, forget what is queued, and end the workers."""
@@ -288,11 +283,10 @@ class BuildService:
             self._closed = True
             self._pending.clear()
             self._changed.notify_all()
-        self._pool.close()
+        self._pool.stop()
         for thread in self._threads:
             thread.join()
         self._pool.close()
-        self._spawner.close()
 
     # ------------------------------------------------------------ the builder threads
 
@@ -400,7 +394,7 @@ class BuildService:
             jobs = [self._jobs.get(one) for one in self._modules[target.module.path] if one != target]
             others = [job.target for job in jobs if job is not None and job.end is None]
         for other in others:
-            with suppress(NotBuiltError, UnavailableError, RetargetError):
+            with suppress(UnavailableError, RetargetError):
                 resolved, source = self._resolved(other)
                 if (resolved.front_end or resolved).front_half == half and other.compiler.env == target.compiler.env:
                     key = key_of(other, source, resolved, self._inputs_of(other, resolved))

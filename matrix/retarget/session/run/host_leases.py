@@ -20,7 +20,6 @@ from contextlib import contextmanager, suppress
 import msgspec
 from msgspec.structs import replace
 
-from retarget.extension import UnavailableError
 from retarget.model import Host
 from retarget.session.run.lease import Holder, Lease, LeaseWait, OnLeaseWait, parse_holder
 from retarget.worker.hosts import Answer, Connection, HostError, lease_folder_of
@@ -70,9 +69,9 @@ class HostLeases:
             held = self._hosts[host]
             for lease in sorted(leases, key=lambda one: one.physical_id):  # one order for all: none waits for ever
                 held.take(lease, on_wait)
-        except HostError as error:
+        except HostError:
             self._forget(host)
-            raise UnavailableError(str(error), error.hint) from error
+            raise
         try:
             yield ()
         finally:

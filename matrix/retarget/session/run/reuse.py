@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from retarget.expect.verdict import Ruling, TargetRules, is_expired, judge_target
+from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
@@ -270,7 +270,7 @@ def is_reusable(rules: TargetRules, outcome: RunOutcome) -> bool:
     where a rule has expired, no case was run, or a case is to agree with another config, whose run counts as well.
     Raises `RetargetError` where two rules contradict each other on a case.
     """
-    if any(rule.outcome in {"flaky", "intermittent"} or is_expired(rule) for rule in rules.all):
+    if any(rule.outcome in {"flaky", "intermittent"} or rule.is_expired for rule in rules.all):
         return False
     failures = [outcome.failure, *(case.failure for case in outcome.cases)]
     if outcome.suspect or any(failure is not None and failure.transient for failure in failures):

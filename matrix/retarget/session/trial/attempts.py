@@ -13,7 +13,7 @@ from typing import NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.verdict import Ruling, TargetRules, TargetVerdict, Verdict, is_expired, judge_target
+from retarget.expect.verdict import Ruling, TargetRules, TargetVerdict, Verdict, judge_target
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
 from retarget.model.outcomes import CaseOutcome, Failure, Observation
@@ -162,7 +162,7 @@ def case_records(
         case = ran.get(name)
         if case is None:
             rule = rules.of(name)
-            is_excused = rule is not None and rule.outcome == "skip" and not is_expired(rule)
+            is_excused = rule is not None and rule.outcome == "skip" and not rule.is_expired
             why_not = "the run ended before it" if is_one_of(name, only) else "not selected by --retarget-case"
             reason = rule.excuse if rule is not None and is_excused else why_not
             yield CaseRecord(name=name, outcome=Outcome.NOT_RUN, reason=reason, excused=is_excused)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec.structs import replace
 
-from retarget.expect.verdict import Ruling, TargetRules, is_expired, judge, judge_target
+from retarget.expect.verdict import Ruling, TargetRules, judge, judge_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.outcomes import (
@@ -164,7 +164,7 @@ class RunTrial(Trial):
             return ""
         seen = failure.observed_in(recording.cases)
         rules = self._rules_of(failed)
-        is_written = self.services.settings.update_expectations and not any(is_expired(rule) for rule in rules.all)
+        is_written = self.services.settings.update_expectations and not any(rule.is_expired for rule in rules.all)
         if is_written and self._reporter(recording):  # as the new rule will
             return f"{failed.name} is expected to fail: {seen.text}"
         verdict = judge_target(rules, failure, recording.cases)

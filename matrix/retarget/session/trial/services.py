@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from retarget.expect.diagnostics import CaseUse, unknown_case_diagnostics
 from retarget.expect.matching import Assignment
-from retarget.expect.verdict import TargetRules, is_expired
+from retarget.expect.verdict import TargetRules
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
 from retarget.model import Expectation, Origin, RunTarget, Target
@@ -196,7 +196,7 @@ class RulesInForce(Struct, frozen=True, kw_only=True):
         """The expectation that has the target skipped, None if there is none, or if devices decide it."""
         sure = [one.whole for one in (self.rules, self.compiled) if one.whole is not None and not one.possible]
         rules = [rule for rule in sure if rule.outcome == "skip"]
-        return next((rule for rule in rules if not is_expired(rule)), None)
+        return next((rule for rule in rules if not rule.is_expired), None)
 
 
 NO_RULES = RulesInForce()

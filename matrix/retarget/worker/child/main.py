@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError, overrides
+from retarget.extension import BufferRange, CompilerError, DriverError, ExtensionError, UnavailableError
 from retarget.support.dependencies import Dependency, machine_folders, opened, recording
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, first_line, join_output
@@ -172,7 +172,7 @@ class _Server:
                 return self._compile(message)
             case ProbeDriver(driver=name, config=config):
                 probed = self._registry.driver(name)
-                if config is not None and overrides(probed, "probe_on_host"):
+                if config is not None and probed.overrides("probe_on_host"):
                     return Devices(infos=tuple(probed.probe_on_host(config)))
                 return Devices(infos=tuple(probed.probe()))
             case OpenDevices(config=config, cache=cache):

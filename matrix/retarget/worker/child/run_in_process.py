@@ -33,7 +33,6 @@ from retarget.extension import (
     NoCasesError,
     Program,
     UnavailableError,
-    overrides,
 )
 from retarget.model import RuntimeConfig
 from retarget.model.element_types import DeclaredType
@@ -234,7 +233,7 @@ class _Run(Struct, kw_only=True):
         self, stage: Stage, name: str, done: CaseOutcome | None = None, names: tuple[str, ...] = ()
     ) -> None:
         """Report the stage that the run enters next."""
-        is_work = stage is Stage.RUN and not overrides(self.program, "report_work")
+        is_work = stage is Stage.RUN and not self.program.overrides("report_work")
         self.name, self.rung = name, Rung.DISPATCHES if is_work else Rung.LOADS
         self.send(Progress(stage=stage, case=name, done=done, names=names, rung=self.rung))
 
@@ -293,7 +292,7 @@ class _Run(Struct, kw_only=True):
     def timed(self, cases: Sequence[Case], outcomes: Sequence[CaseOutcome], timing: Timing) -> list[CaseOutcome]:
         """Call again the cases that have passed, and return their outcomes with how long that took. Calls by a tool,
         each in a process, are not timed."""
-        if overrides(self.program, "last_command"):
+        if self.program.overrides("last_command"):
             return list(outcomes)
         from retarget.worker.child.timing import call_times  # only benchmarks need its imports
 
@@ -335,7 +334,7 @@ class _Run(Struct, kw_only=True):
         """Return what the last call executed on each device, by role or URI. Raises `DriverError`."""
         if not any(wanted is not None for wanted in self.runtime.used):
             return ()
-        if not overrides(self.program, "last_work"):
+        if not self.program.overrides("last_work"):
             msg = f"the driver {self.runtime.driver} does not count what a device executes"
             hint = f"take `used` out of the devices of runtime config {self.runtime.name!r}"
             raise DriverError(msg, hint=hint)

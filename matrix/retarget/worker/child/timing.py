@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retarget.extension import Program, overrides
+from retarget.extension import Program
 from retarget.model.outcomes import CallTimes
 from retarget.worker.messages import Timing
 
@@ -47,7 +47,7 @@ def call_times(
     """
     times = timed(program.bind_call(function, inputs), timing)
     device: tuple[float, ...] = ()
-    if overrides(program, "device_seconds"):
+    if program.overrides("device_seconds"):
         affordable = int(_DEVICE_SHARE * timing.seconds / max(statistics.median(times), 1e-9))
         device = _samples(program.device_seconds(function, inputs, min(max(affordable, 1), _DEVICE_CALLS), artifact))
     return CallTimes(

@@ -9,4 +9,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 5, 1))
+    monkeypatch.setattr("retarget.model.declared.today", lambda: date(2026, 5, 1))

@@ -153,7 +153,8 @@ def test_a_read_only_cache_serves_what_it_has(tmp_path: Path, monkeypatch: pytes
     def refused(*_: object, **__: object) -> None:
         raise PermissionError
 
-    monkeypatch.setattr("retarget.session.cache.generated.hold_lock", refused)
+    for module in ("retarget.session.cache.generated", "retarget.support.scratch"):
+        monkeypatch.setattr(f"{module}.hold_lock", refused)
     assert modules(tmp_path, maker).resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
     assert len(maker.asked) == 1
 

@@ -107,7 +107,8 @@ def test_a_lock_whose_file_was_deleted_meanwhile_is_taken_anew(tmp_path: Path) -
     path = tmp_path / "lock"
     first = hold_lock(path)
     assert first is not None
-    code = "import sys; from pathlib import Path; from retarget.support import hold_lock; print('waits', flush=True)\n"
+    code = "import sys; from pathlib import Path; from retarget.support.scratch import hold_lock\n"
+    code += "print('waits', flush=True)\n"
     code += "lock = hold_lock(Path(sys.argv[1])); print(Path(sys.argv[1]).exists(), flush=True)"
     with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) as waiter:
         assert waiter.stdout is not None

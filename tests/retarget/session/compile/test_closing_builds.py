@@ -18,9 +18,8 @@ def test_closing_ends_running_compiles_first_and_what_was_started_meanwhile() ->
 
     service: Any = BuildService.__new__(BuildService)
     service._changed, service._pending, service._closed = Condition(), {}, False
-    service._pool = SimpleNamespace(close=workers.clear)
+    service._pool = SimpleNamespace(stop=workers.clear, close=workers.clear)
     service._threads = [SimpleNamespace(join=join)]
-    service._spawner = SimpleNamespace(close=lambda: None)
 
     service.close()
 

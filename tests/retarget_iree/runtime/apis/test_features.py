@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iree_support import driver_named
-from retarget.profiles import value_error
-from retarget.profiles.files import name_error
+from retarget.profiles.files import name_error, value_error
 from retarget_iree.runtime import apis
 from retarget_iree.runtime.apis import host_memory, host_triple, live_features
 

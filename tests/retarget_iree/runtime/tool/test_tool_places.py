@@ -13,6 +13,7 @@ from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
 from retarget.worker import RemoteCalls
+from retarget.worker.hosts import HostError
 from retarget_iree.runtime import tool as places
 from retarget_iree.runtime.tool import HostPlace, Place, _machine, _pushed
 
@@ -96,9 +97,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         tool.write_bytes(elf(number))
         build = SimpleNamespace(tool=tool, describe=lambda **_: "IREE 3.1")
         monkeypatch.setattr(places, "find_tool", lambda _: build)
-        monkeypatch.setattr(places, "RemoteCalls", Calls)
         host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
-        return HostPlace(config(env=(("C", "2"),), **known), host)
+        return HostPlace(config(env=(("C", "2"),), **known), Calls(host))  # type: ignore[arg-type]
 
     return make
 
@@ -146,14 +146,14 @@ def test_behind_run_under_a_tool_may_be_built_for_another_machine(place: Any) ->
 
 
 def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Calls, "error", places.HostError("no route", "switch it on"))
+    monkeypatch.setattr(Calls, "error", HostError("no route", "switch it on"))
     with pytest.raises(UnavailableError, match=r"^no route$") as caught:
         place(183)
     assert caught.value.hint == "switch it on"
     monkeypatch.setattr(Calls, "error", None)
 
     def lost(*_: object) -> None:
-        raise places.HostError("lost", "again")  # noqa: EM101
+        raise HostError("lost", "again")  # noqa: EM101
 
     monkeypatch.setattr(Calls, "digest", lost)
     with pytest.raises(UnavailableError, match=r"^lost$"):

@@ -47,7 +47,7 @@ FAIL = replace(
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retarget.expect.verdict.today", lambda: date(2026, 11, 22))
+    monkeypatch.setattr("retarget.model.declared.today", lambda: date(2026, 11, 22))
 
 
 def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = None) -> TargetRules:
