@@ -17,8 +17,9 @@ from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
 
-_Key = tuple[str, Metric, str]
-"""A target's id, a metric and a case."""
+_Machine = tuple[str, ...]
+_Key = tuple[str, Metric, str, _Machine]
+"""A target's id, a metric, a case, and the machine where A or B have it of several; empty where they share none."""
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -30,16 +31,14 @@ _WORDS = {
 }
 
 
-_Measured = Mapping[_Key, Sequence[tuple[tuple[str, ...], Measurement]]]
+_Measured = Mapping[tuple[str, Metric, str], Sequence[tuple[_Machine, Measurement]]]
 """Of each the machines and the measurements, oldest first."""
 
 
 class _Row(Struct, frozen=True, kw_only=True):
     """A measurement in both results. `machines` are those of each, where B has others."""
 
-    target: str
-    metric: Metric
-    case: str
+    key: _Key
     found: Comparison
     machines: tuple[str, ...] = ()
 
@@ -75,16 +74,20 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, _ = _measured(arguments.before, choose)
-    after, bad = _measured(arguments.after, choose)
-    after = {key: found for key, found in after.items() if key[0] not in bad}
+    in_a, _ = _measured(arguments.before, choose)
+    in_b, bad = _measured(arguments.after, choose)
+    in_b = {key: found for key, found in in_b.items() if key[0] not in bad}
+    before, after = _by_machine(in_a, in_b), _by_machine(in_b, in_a)
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
-    rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
-    missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
-    gone = [key for key in before if key not in after and key[1] in metrics]
+    rows.sort(key=lambda row: (*row.order, row.key))
+    missing = len({key for key in in_a.keys() ^ in_b.keys() if key[1] in metrics})
+    gone = [key for key in in_a if key not in in_b and key[1] in metrics]
     gone = [key for key in gone if key[1] is not Metric.COMPILE_TIME or key[0] in bad]  # the cache keeps artifacts
-    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    lost = [*dict.fromkeys(key[0] + _details(*key[2:]) for key in gone)]
+    elsewhere = Counter(_words(key[3]) for key in before if key not in after and key[1] in metrics and key[3])
+    notes = [f"not measured any more: {one}" for one in lost]
+    notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
         msg = (
@@ -96,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(rows, within, missing) | {"lost": lost}, indent=1))
     else:
         listed = [row for row in rows if arguments.all or row.found.finding is not Finding.SAME]
-        print("\n".join(_text(listed, rows, within, missing, lost)))
+        print("\n".join(_text(listed, rows, within, missing, notes)))
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
@@ -115,9 +118,29 @@ def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Meas
     }
 
 
-def _row(key: _Key, *found_in: Sequence[tuple[tuple[str, ...], Measurement]], within: float) -> _Row:
-    target, metric, case = key
-    first, second = ({where: ", ".join(filter(None, where)) for where, _ in found} for found in found_in)
+def _by_machine(one: _Measured, other: _Measured) -> Mapping[_Key, Sequence[tuple[_Machine, Measurement]]]:
+    """Return the measurements of `one` for each machine, of what there is of several and `other` has of one of them."""
+    split: dict[_Key, list[tuple[_Machine, Measurement]]] = {}
+    for key, found in one.items():
+        here, there = ({where for where, _ in of_key} for of_key in (found, other.get(key, ())))
+        for where, measured in found:
+            split.setdefault((*key, where if here & there and len(here | there) > 1 else ()), []).append(
+                (where, measured)
+            )
+    return split
+
+
+def _details(case: str, machine: _Machine = ()) -> str:
+    return (f" case {case!r}" if case else "") + (f" on {_words(machine)}" if machine else "")
+
+
+def _words(machine: _Machine) -> str:
+    return ", ".join(filter(None, machine))
+
+
+def _row(key: _Key, *found_in: Sequence[tuple[_Machine, Measurement]], within: float) -> _Row:
+    metric = key[1]
+    first, second = ({where: _words(where) for where, _ in found} for found in found_in)
     others = () if metric.is_exact or first.keys() == second.keys() else (first, second)
     machines = tuple(" and ".join(one.values()) or "an unknown one" for one in others)
     before, after = ([one for _, one in found] for found in found_in)
@@ -127,25 +150,24 @@ def _row(key: _Key, *found_in: Sequence[tuple[tuple[str, ...], Measurement]], wi
     else:
         values = [one.value for one in before]
         found = compare_values(values, after[-1].value, within=within, exact=metric.is_exact)
-    return _Row(target=target, metric=metric, case=case, found=found, machines=machines)
+    return _Row(key=key, found=found, machines=machines)
 
 
 def _text(
-    listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, lost: Sequence[str]
+    listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, notes: Sequence[str]
 ) -> Iterator[str]:
     for row in listed:
-        found = row.found
-        before, after = (row.metric.text(value) for value in (found.before, found.after))
-        case = f" case {row.case!r}" if row.case else ""
+        found, metric = row.found, row.key[1]
+        before, after = (metric.text(value) for value in (found.before, found.after))
         details = [_WORDS[found.finding]]
         if found.noise:
             details.append(f"noise {100 * found.noise:.2g} %")
         if 0 < found.p < 1:
             details.append(f"p = {found.p:.1g}")
         change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
-        yield f"{change:>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
-        yield f"           {shown(row.target)}{case}"
-    yield from (f"not measured any more: {shown(one)}" for one in lost)
+        yield f"{change:>9}  {metric}  {before} → {after}  ({', '.join(details)})"
+        yield f"           {shown(row.key[0] + _details(*row.key[2:]))}"
+    yield from map(shown, notes)
     for machines, count in Counter(row.machines for row in rows if row.machines).most_common():
         where = " → ".join(map(shown, machines))
         yield f"another machine: {counted(count, 'measurement')} on {where}: may differ for that"
@@ -153,7 +175,7 @@ def _text(
     words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
     words += [f"{missing} in one of them only"] if missing else []
     yield f"{counted(len(rows), 'measurement')}: {', '.join(words)}"
-    if any(row.metric in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
+    if any(row.key[1] in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
         yield "latency and device-time: medians of samples, each the shortest of some consecutive calls"
     yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
 
@@ -165,9 +187,10 @@ def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, obj
         "only_in_one": missing,
         "measurements": [
             {
-                "target": row.target,
-                "metric": row.metric,
-                "case": row.case,
+                "target": row.key[0],
+                "metric": row.key[1],
+                "case": row.key[2],
+                "machine": _words(row.key[3]) or None,
                 "finding": row.found.finding,
                 "before": row.found.before,
                 "after": row.found.after,
