@@ -94,12 +94,14 @@ def noise_of(samples: Sequence[float]) -> float:
 def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *, within: float) -> Comparison:
     """Compare a series with that of one or more sessions before; a change of at most the share `within` is none.
 
-    The noise is the largest of: that of each series, and half the range of the medians of the sessions before. The
+    The noise is the largest of: that of each series, and half the range of the medians of the sessions before; those
+    with more than the bound are left out where others are there. The
     lowest deciles must differ by more than that share as well: other processes make some calls longer, a slower kernel
     makes all of them so. Where there is too much noise, or too few samples, as of calls that became so slow, only a
     series is larger whose shortest call takes more than `_FAR` times the longest before, and the share.
     """
     series = [one for one in before if len(one) >= FEWEST]
+    series = [one for one in series if noise_of(one) <= within] or series
     known = [value for one in before for value in one]
     is_far = bool(known and after) and min(after) > _FAR * (1 + within) * max(known)
     if not series or len(after) < FEWEST:

@@ -62,6 +62,12 @@ def test_noise_above_the_bound_is_not_judged() -> None:
     assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
 
 
+def test_a_noisy_session_is_no_measure_beside_quiet_ones() -> None:
+    noisy = [1.5 + SEED.random() for _ in range(60)]
+    assert compare_series([QUIET, noisy], scaled(1.5), within=0.05).finding is Finding.LARGER
+    assert compare_series([QUIET, noisy], QUIET, within=0.05).finding is Finding.SAME
+
+
 def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise() -> None:
     noisy = [1.0 + SEED.random() for _ in range(60)]
     longest = max(noisy)
