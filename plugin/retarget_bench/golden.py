@@ -92,7 +92,8 @@ def noise_of(samples: Sequence[float]) -> float:
 
 
 def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *, within: float) -> Comparison:
-    """Compare a series with that of one or more sessions before; a change of at most the share `within` is none.
+    """Compare a series with those of sessions before, of which the last that was faster than those before it is the
+    first that counts; a change of at most the share `within` is none.
 
     The noise is the largest of: that of each series, and half the range of the medians of the sessions before; those
     with more than the bound are left out where others are there. The
@@ -100,6 +101,15 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
     makes all of them so. Where there is too much noise, or too few samples, as of calls that became so slow, only a
     series is larger whose shortest call takes more than `_FAR` times the longest before, and the share.
     """
+    since: list[Sequence[float]] = []
+    for one in before:
+        if _compared(since, one, within).finding is Finding.SMALLER:
+            since.clear()
+        since.append(one)
+    return _compared(since, after, within)
+
+
+def _compared(before: Sequence[Sequence[float]], after: Sequence[float], within: float) -> Comparison:
     series = [one for one in before if len(one) >= FEWEST]
     series = [one for one in series if noise_of(one) <= within] or series
     known = [value for one in before for value in one]

@@ -68,6 +68,12 @@ def test_a_noisy_session_is_no_measure_beside_quiet_ones() -> None:
     assert compare_series([QUIET, noisy], QUIET, within=0.05).finding is Finding.SAME
 
 
+def test_what_became_faster_is_held_to_that() -> None:
+    before = [QUIET, QUIET, scaled(0.5)]
+    assert compare_series(before, scaled(0.5), within=0.05).finding is Finding.SAME
+    assert compare_series(before, QUIET, within=0.05).finding is Finding.LARGER
+
+
 def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise() -> None:
     noisy = [1.0 + SEED.random() for _ in range(60)]
     longest = max(noisy)
