@@ -6,11 +6,11 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, record_filter
+from retarget.cli import input_path, select_records
 from retarget.model import Metric, parse_percent
 from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
@@ -68,15 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
-    choose = record_filter(arguments)
     try:
         within = parse_percent(arguments.within)
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    in_a, _ = _measured(arguments.before, choose)
-    in_b, bad = _measured(arguments.after, choose)
-    in_b = {key: found for key, found in in_b.items() if key[0] not in bad}
+    (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
+    selected = select_records(arguments.mark, was | now)
+    bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
+    in_a = {key: found for key, found in in_a.items() if key[0] in selected}
+    in_b = {key: found for key, found in in_b.items() if key[0] in selected and key[0] not in bad}
     before, after = _by_machine(in_a, in_b), _by_machine(in_b, in_a)
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
@@ -103,19 +104,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
-    """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
+def _measured(path: Path) -> tuple[_Measured, dict[str, TargetRecord]]:
+    """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
     sessions = read_results([path])
-    known = baseline_of(sessions, last=0, choose=choose)
+    known = baseline_of(sessions, last=0)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known, {
-        one
-        for one, record in results_of(sessions).items()
-        if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
-    }
+    return known, results_of(sessions)
 
 
 def _by_machine(one: _Measured, other: _Measured) -> Mapping[_Key, Sequence[tuple[_Machine, Measurement]]]:

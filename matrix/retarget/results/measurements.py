@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -95,17 +95,17 @@ def totals(record: TargetRecord) -> dict[str, float]:
 
 
 def baseline_of(
-    sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
+    sessions: Sequence[SessionResults], *, last: int = 5
 ) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
     """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each with
-    its machine, oldest first; of the targets that `choose` returns true for, if it is given.
+    its machine, oldest first.
 
     Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
     """
     found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
     for session in (one for one in sessions if one.is_benchmark):
         for target, record in session.latest.items():
-            if record.outcome not in _GOOD or (choose is not None and not choose(record)):
+            if record.outcome not in _GOOD:
                 continue
             for one in Measurement.of(record):
                 found.setdefault((target, one.metric, one.case), []).append((record.machine(session.start.host), one))

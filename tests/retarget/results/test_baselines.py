@@ -44,4 +44,3 @@ def test_the_last_benchmarks_of_each_machine_count_oldest_first() -> None:
 
     assert values(2) == [("other", 2.0), ("h", 5.0), ("h", 6.0)]
     assert values(0) == [("h", 1.0), ("other", 2.0), ("h", 3.0), ("h", 5.0), ("h", 6.0)]
-    assert baseline_of(sessions, choose=lambda _: False) == {}
