@@ -7,19 +7,20 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
 from retarget.cli import input_path, select_records
 from retarget.model import Metric, parse_percent
-from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
+from retarget.results import Baseline, Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
+from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
 
-_Machine = tuple[str, ...]
-_Key = tuple[str, Metric, str, _Machine]
-"""A target's id, a metric, a case, and the machine where A or B have it of several; empty where they share none."""
+_Key = tuple[str, Metric, str]
+"""A target's id, a metric and a case."""
+_ByMachine = Mapping[tuple[str, ...], Sequence[Measurement]]
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -31,22 +32,14 @@ _WORDS = {
 }
 
 
-_Measured = Mapping[tuple[str, Metric, str], Sequence[tuple[_Machine, Measurement]]]
-"""Of each the machines and the measurements, oldest first."""
-
-
 class _Row(Struct, frozen=True, kw_only=True):
-    """A measurement in both results. `machines` are those of each, where B has others."""
+    """A measurement in both results, on the machine `on` of several; `machines` are those of each, where they share
+    none."""
 
     key: _Key
     found: Comparison
+    on: str = ""
     machines: tuple[str, ...] = ()
-
-    @property
-    def order(self) -> tuple[int, float, float]:
-        """Larger and smaller ones first, by significance, then by the size of the change."""
-        is_judged = self.found.finding in {Finding.LARGER, Finding.SMALLER}
-        return not is_judged, self.found.p, -abs(self.found.change)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,19 +67,21 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
     (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
-    selected = select_records(arguments.mark, was | now)
+    selected = select_records(arguments.mark, was | now).keys()
     bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
-    in_a = {key: found for key, found in in_a.items() if key[0] in selected}
-    in_b = {key: found for key, found in in_b.items() if key[0] in selected and key[0] not in bad}
-    before, after = _by_machine(in_a, in_b), _by_machine(in_b, in_a)
     metrics = arguments.metric or list(Metric)
-    rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
-    rows.sort(key=lambda row: (*row.order, row.key))
-    missing = len({key for key in in_a.keys() ^ in_b.keys() if key[1] in metrics})
-    gone = [key for key in in_a if key not in in_b and key[1] in metrics]
+    in_a = {key: found for key, found in in_a.items() if key[0] in selected and key[1] in metrics}
+    in_b = {key: found for key, found in in_b.items() if key[0] in selected - bad and key[1] in metrics}
+    both = [key for key in in_b if key in in_a]
+    rows = [row for key in both for row in _rows(key, in_a[key], in_b[key], within=within)]
+    changed = {Finding.LARGER, Finding.SMALLER}
+    rows.sort(key=lambda row: (row.found.finding not in changed, row.found.p, -abs(row.found.change), row.key, row.on))
+    missing = len(in_a.keys() ^ in_b.keys())
+    gone = [key for key in in_a if key not in in_b]
     gone = [key for key in gone if key[1] is not Metric.COMPILE_TIME or key[0] in bad]  # the cache keeps artifacts
-    lost = [*dict.fromkeys(key[0] + _details(*key[2:]) for key in gone)]
-    elsewhere = Counter(_words(key[3]) for key in before if key not in after and key[1] in metrics and key[3])
+    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
+    elsewhere = Counter(_words(one) for key in shared for one in in_a[key] if one not in in_b[key])
     notes = [f"not measured any more: {one}" for one in lost]
     notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
@@ -104,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path) -> tuple[_Measured, dict[str, TargetRecord]]:
+def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
     """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
     sessions = read_results([path])
     known = baseline_of(sessions, last=0)
@@ -115,46 +110,26 @@ def _measured(path: Path) -> tuple[_Measured, dict[str, TargetRecord]]:
     return known, results_of(sessions)
 
 
-def _by_machine(one: _Measured, other: _Measured) -> Mapping[_Key, Sequence[tuple[_Machine, Measurement]]]:
-    """Return the measurements of `one` for each machine, of what there is of several and `other` has of one of them."""
-    split: dict[_Key, list[tuple[_Machine, Measurement]]] = {}
-    for key, found in one.items():
-        here, there = ({where for where, _ in of_key} for of_key in (found, other.get(key, ())))
-        for where, measured in found:
-            split.setdefault((*key, where if here & there and len(here | there) > 1 else ()), []).append(
-                (where, measured)
-            )
-    return split
+def _words(*machines: tuple[str, ...]) -> str:
+    return " and ".join(", ".join(filter(None, one)) for one in machines) or "an unknown one"
 
 
-def _details(case: str, machine: _Machine = ()) -> str:
-    return (f" case {case!r}" if case else "") + (f" on {_words(machine)}" if machine else "")
-
-
-def _words(machine: _Machine) -> str:
-    return ", ".join(filter(None, machine))
-
-
-def _row(key: _Key, *found_in: Sequence[tuple[_Machine, Measurement]], within: float) -> _Row:
-    metric = key[1]
-    first, second = ({where: _words(where) for where, _ in found} for found in found_in)
-    others = () if metric.is_exact or first.keys() == second.keys() else (first, second)
-    machines = tuple(" and ".join(one.values()) or "an unknown one" for one in others)
-    before, after = ([one for _, one in found] for found in found_in)
-    if any(one.samples for one in after):
-        series = [value for one in after for value in one.samples]
-        found = compare_series([one.samples for one in before], series, within=within)
-    else:
-        values = [one.value for one in before]
-        found = compare_values(values, after[-1].value, within=within, exact=metric.is_exact)
-    return _Row(key=key, found=found, machines=machines)
+def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) -> Iterator[_Row]:
+    """Yield a row for each machine that both have; where they share none, one for all together."""
+    for one in (shared := [one for one in after if one in before]):
+        found = compare_measured(before[one], after[one], within=within)
+        yield _Row(key=key, found=found, on=_words(one) if len({*before, *after}) > 1 else "")
+    if not shared:
+        found = compare_measured(*([*chain(*one.values())] for one in (before, after)), within=within)
+        machines = () if key[1].is_exact else (_words(*before), _words(*after))
+        yield _Row(key=key, found=found, machines=machines)
 
 
 def _text(
     listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, notes: Sequence[str]
 ) -> Iterator[str]:
     for row in listed:
-        found, metric = row.found, row.key[1]
+        (target, metric, case), found = row.key, row.found
         before, after = (metric.text(value) for value in (found.before, found.after))
         details = [_WORDS[found.finding]]
         if found.noise:
@@ -163,7 +138,8 @@ def _text(
             details.append(f"p = {found.p:.1g}")
         change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
         yield f"{change:>9}  {metric}  {before} → {after}  ({', '.join(details)})"
-        yield f"           {shown(row.key[0] + _details(*row.key[2:]))}"
+        more = (f" case {case!r}" if case else "") + (f" on {row.on}" if row.on else "")
+        yield f"           {shown(target + more)}"
     yield from map(shown, notes)
     for machines, count in Counter(row.machines for row in rows if row.machines).most_common():
         where = " → ".join(map(shown, machines))
@@ -187,7 +163,7 @@ def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, obj
                 "target": row.key[0],
                 "metric": row.key[1],
                 "case": row.key[2],
-                "machine": _words(row.key[3]) or None,
+                "machine": row.on or None,
                 "finding": row.found.finding,
                 "before": row.found.before,
                 "after": row.found.after,

@@ -11,6 +11,7 @@ from retarget.results.files import results_of as results_of
 from retarget.results.history import HISTORY_SUFFIX as HISTORY_SUFFIX
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
+from retarget.results.measurements import Baseline as Baseline
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.measurements import baseline_of as baseline_of
 from retarget.results.measurements import totals as totals
