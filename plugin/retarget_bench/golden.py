@@ -24,7 +24,7 @@ LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
 
 FEWEST = 8
-"""Samples of a series: of fewer only `_FAR` decides."""
+"""Samples of a series: of fewer the medians are compared, as values that are measured once."""
 
 _FAR = 2.0
 """How many times as long as ever before every call must take where ranks say nothing."""
@@ -99,7 +99,7 @@ def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *,
     with more than the bound are left out where others are there. The lowest deciles must differ by more than that share
     as well: other processes make some calls longer, a slower kernel makes all of them so. Where there is too much
     noise, or too few samples, as of calls that became so slow, only a series is larger whose shortest call takes more
-    than `_FAR` times the longest before, and the share.
+    than `_FAR` times the longest before, and the share. Medians of too few samples are compared as single values.
     """
     since: list[Sequence[float]] = []
     for one in before:
@@ -114,9 +114,10 @@ def _compared(before: Sequence[Sequence[float]], after: Sequence[float], within:
     series = [one for one in series if noise_of(one) <= within] or series
     known = [value for one in before for value in one]
     is_far = bool(known and after) and min(after) > _FAR * (1 + within) * max(known)
+    if is_far and (not series or len(after) < FEWEST):
+        return Comparison(finding=Finding.LARGER, before=_median(known), after=_median(after))
     if not series or len(after) < FEWEST:
-        finding = Finding.LARGER if is_far else Finding.FEW
-        return Comparison(finding=finding, before=_median(known), after=_median(after))
+        return compare_values([_median(one) for one in before if one], _median(after), within=within, exact=False)
     pooled = [value for one in series for value in one]
     medians = [statistics.median(one) for one in series]
     middle, now = statistics.median(medians), statistics.median(after)

@@ -106,6 +106,13 @@ def test_few_samples_are_not_judged() -> None:
     assert compare_series([], QUIET, within=0.05).finding is Finding.FEW
 
 
+def test_few_samples_of_several_sessions_are_compared_as_single_values() -> None:
+    before = [[1.0], [1.02, 1.03], [1.01]]
+    assert compare_series(before, [1.4], within=0.05).finding is Finding.LARGER
+    assert compare_series(before, [1.04], within=0.05).finding is Finding.SAME
+    assert compare_series([*before, [1.3]], [1.5], within=0.05).finding is Finding.NOISY
+
+
 def test_few_of_equal_builds_seem_different() -> None:
     """The level of the rank test holds where samples are independent: of 2,000 comparisons of noise of 3 % two are
     expected to pass it one way, and none to pass the bound as well."""
