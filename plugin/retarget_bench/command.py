@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
     selected = select_records(arguments.mark, was | now).keys()
     bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
-    metrics = arguments.metric or list(Metric)
+    metrics = arguments.metric or list(Metric)  # compile times may be gone: the cache keeps artifacts
     in_a = {key: found for key, found in in_a.items() if key[0] in selected and key[1] in metrics}
     in_b = {key: found for key, found in in_b.items() if key[0] in selected - bad and key[1] in metrics}
     both = [key for key in in_b if key in in_a]
@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     changed = {Finding.LARGER, Finding.SMALLER}
     rows.sort(key=lambda row: (row.found.finding not in changed, row.found.p, -abs(row.found.change), row.key, row.on))
     missing = len(in_a.keys() ^ in_b.keys())
-    gone = [key for key in in_a if key not in in_b]
-    gone = [key for key in gone if key[1] is not Metric.COMPILE_TIME or key[0] in bad]  # the cache keeps artifacts
+    gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
     elsewhere = Counter(_words(one) for key in shared for one in in_a[key] if one not in in_b[key])

@@ -114,10 +114,9 @@ def _compared(before: Sequence[Sequence[float]], after: Sequence[float], within:
     series = [one for one in series if noise_of(one) <= within] or series
     known = [value for one in before for value in one]
     is_far = bool(known and after) and min(after) > _FAR * (1 + within) * max(known)
-    if is_far and (not series or len(after) < FEWEST):
-        return Comparison(finding=Finding.LARGER, before=_median(known), after=_median(after))
     if not series or len(after) < FEWEST:
-        return compare_values([_median(one) for one in before if one], _median(after), within=within, exact=False)
+        found = compare_values([_median(one) for one in before if one], _median(after), within=within, exact=False)
+        return replace(found, finding=Finding.LARGER) if is_far else found
     pooled = [value for one in series for value in one]
     medians = [statistics.median(one) for one in series]
     middle, now = statistics.median(medians), statistics.median(after)

@@ -145,8 +145,7 @@ def _cases_seen(record: TargetRecord, before: CasesSeen | None) -> CasesSeen | N
     }
     names = tuple(one.name for one in record.cases)
     left = {*record.missing_cases} - seen.keys()
-    if before is not None:
-        seen |= {name: way for name, way in before.seen.items() if name in left}
+    seen |= {name: way for name, way in (before.seen if before is not None else {}).items() if name in left}
     return CasesSeen(names=names, seen=seen, is_selection=not left <= seen.keys()) if seen else None
 
 

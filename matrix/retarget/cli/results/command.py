@@ -219,9 +219,8 @@ def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, 
     if records and not found:
         msg = f"-m {mark!r} selects none of {counted(len(records), 'target')}{next(filter(None, hints.values()), '')}"
         raise argparse.ArgumentError(None, msg)
-    for word, hint in hints.items():
-        if hint:
-            print_note(f"note: -m {mark!r}: no target has the tag {word!r}{hint}")
+    for word in filter(hints.get, hints):
+        print_note(f"note: -m {mark!r}: no target has the tag {word!r}{hints[word]}")
     return found
 
 
