@@ -6,19 +6,21 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, record_filter
+from retarget.cli import input_path, select_records
 from retarget.model import Metric, parse_percent
-from retarget.results import Measurement, Outcome, TargetRecord, read_results, results_of
+from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
+from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""
+_ByMachine = Mapping[tuple[str, ...], Sequence[Measurement]]
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -30,24 +32,14 @@ _WORDS = {
 }
 
 
-_Measured = Mapping[_Key, Sequence[tuple[tuple[str, ...], Measurement]]]
-"""Of each the machines and the measurements, oldest first."""
-
-
 class _Row(Struct, frozen=True, kw_only=True):
-    """A measurement in both results. `machines` are those of each, where B has others."""
+    """A measurement in both results, on the machine `on` of several; `machines` are those of each, where they share
+    none."""
 
-    target: str
-    metric: Metric
-    case: str
+    key: _Key
     found: Comparison
+    on: str = ""
     machines: tuple[str, ...] = ()
-
-    @property
-    def order(self) -> tuple[int, float, float]:
-        """Larger and smaller ones first, by significance, then by the size of the change."""
-        is_judged = self.found.finding in {Finding.LARGER, Finding.SMALLER}
-        return not is_judged, self.found.p, -abs(self.found.change)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,22 +61,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
-    choose = record_filter(arguments)
     try:
         within = parse_percent(arguments.within)
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, _ = _measured(arguments.before, choose)
-    after, bad = _measured(arguments.after, choose)
-    after = {key: found for key, found in after.items() if key[0] not in bad}
-    metrics = arguments.metric or list(Metric)
-    rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
-    rows.sort(key=lambda row: (*row.order, row.target, row.metric, row.case))
-    missing = len({key for key in before.keys() ^ after.keys() if key[1] in metrics})
-    gone = [key for key in before if key not in after and key[1] in metrics]
-    gone = [key for key in gone if key[1] is not Metric.COMPILE_TIME or key[0] in bad]  # the cache keeps artifacts
+    (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
+    selected = select_records(arguments.mark, was | now).keys()
+    bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
+    metrics = arguments.metric or list(Metric)  # compile times may be gone: the cache keeps artifacts
+    in_a = {key: found for key, found in in_a.items() if key[0] in selected and key[1] in metrics}
+    in_b = {key: found for key, found in in_b.items() if key[0] in selected - bad and key[1] in metrics}
+    both = [key for key in in_b if key in in_a]
+    rows = [row for key in both for row in _rows(key, in_a[key], in_b[key], within=within)]
+    changed = {Finding.LARGER, Finding.SMALLER}
+    rows.sort(key=lambda row: (row.found.finding not in changed, row.found.p, -abs(row.found.change), row.key, row.on))
+    missing = len(in_a.keys() ^ in_b.keys())
+    gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
+    elsewhere = Counter(_words(one) for key in shared for one in in_a[key] if one not in in_b[key])
+    notes = [f"not measured any more: {one}" for one in lost]
+    notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
         wanted = f" of {', '.join(metrics)}" if arguments.metric else ""
         msg = (
@@ -96,56 +94,52 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(rows, within, missing) | {"lost": lost}, indent=1))
     else:
         listed = [row for row in rows if arguments.all or row.found.finding is not Finding.SAME]
-        print("\n".join(_text(listed, rows, within, missing, lost)))
+        print("\n".join(_text(listed, rows, within, missing, notes)))
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
-    """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
+def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
+    """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
     sessions = read_results([path])
-    known = Measurement.baseline(sessions, last=0, choose=choose)
+    known = Measurement.baseline(sessions, last=0)
     if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known, {
-        one
-        for one, record in results_of(sessions).items()
-        if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
-    }
+    return known, results_of(sessions)
 
 
-def _row(key: _Key, *found_in: Sequence[tuple[tuple[str, ...], Measurement]], within: float) -> _Row:
-    target, metric, case = key
-    first, second = ({where: ", ".join(filter(None, where)) for where, _ in found} for found in found_in)
-    others = () if metric.is_exact or first.keys() == second.keys() else (first, second)
-    machines = tuple(" and ".join(one.values()) or "an unknown one" for one in others)
-    before, after = ([one for _, one in found] for found in found_in)
-    if any(one.samples for one in after):
-        series = [value for one in after for value in one.samples]
-        found = compare_series([one.samples for one in before], series, within=within)
-    else:
-        values = [one.value for one in before]
-        found = compare_values(values, after[-1].value, within=within, exact=metric.is_exact)
-    return _Row(target=target, metric=metric, case=case, found=found, machines=machines)
+def _words(*machines: tuple[str, ...]) -> str:
+    return " and ".join(", ".join(filter(None, one)) for one in machines) or "an unknown one"
+
+
+def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) -> Iterator[_Row]:
+    """Yield a row for each machine that both have; where they share none, one for all together."""
+    for one in (shared := [one for one in after if one in before]):
+        found = compare_measured(before[one], after[one], within=within)
+        yield _Row(key=key, found=found, on=_words(one) if len({*before, *after}) > 1 else "")
+    if not shared:
+        found = compare_measured(*([*chain(*one.values())] for one in (before, after)), within=within)
+        machines = () if key[1].is_exact else (_words(*before), _words(*after))
+        yield _Row(key=key, found=found, machines=machines)
 
 
 def _text(
-    listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, lost: Sequence[str]
+    listed: Sequence[_Row], rows: Sequence[_Row], within: float, missing: int, notes: Sequence[str]
 ) -> Iterator[str]:
     for row in listed:
-        found = row.found
-        before, after = (row.metric.text(value) for value in (found.before, found.after))
-        case = f" case {row.case!r}" if row.case else ""
+        (target, metric, case), found = row.key, row.found
+        before, after = (metric.text(value) for value in (found.before, found.after))
         details = [_WORDS[found.finding]]
         if found.noise:
             details.append(f"noise {100 * found.noise:.2g} %")
         if 0 < found.p < 1:
             details.append(f"p = {found.p:.1g}")
         change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
-        yield f"{change:>9}  {row.metric}  {before} → {after}  ({', '.join(details)})"
-        yield f"           {shown(row.target)}{case}"
-    yield from (f"not measured any more: {shown(one)}" for one in lost)
+        yield f"{change:>9}  {metric}  {before} → {after}  ({', '.join(details)})"
+        more = (f" case {case!r}" if case else "") + (f" on {row.on}" if row.on else "")
+        yield f"           {shown(target + more)}"
+    yield from map(shown, notes)
     for machines, count in Counter(row.machines for row in rows if row.machines).most_common():
         where = " → ".join(map(shown, machines))
         yield f"another machine: {counted(count, 'measurement')} on {where}: may differ for that"
@@ -153,7 +147,7 @@ def _text(
     words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
     words += [f"{missing} in one of them only"] if missing else []
     yield f"{counted(len(rows), 'measurement')}: {', '.join(words)}"
-    if any(row.metric in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
+    if any(row.key[1] in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):
         yield "latency and device-time: medians of samples, each the shortest of some consecutive calls"
     yield f"bound {100 * within:g} %, rank test of Mann and Whitney at the level {LEVEL:g}"
 
@@ -165,9 +159,10 @@ def _content(rows: Sequence[_Row], within: float, missing: int) -> dict[str, obj
         "only_in_one": missing,
         "measurements": [
             {
-                "target": row.target,
-                "metric": row.metric,
-                "case": row.case,
+                "target": row.key[0],
+                "metric": row.key[1],
+                "case": row.key[2],
+                "machine": row.on or None,
                 "finding": row.found.finding,
                 "before": row.found.before,
                 "after": row.found.after,

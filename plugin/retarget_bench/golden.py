@@ -11,19 +11,19 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Golden, Metric
-from retarget.results import GoldenRecord, Measurement, TargetRecord
+from retarget.results import Baseline, GoldenRecord, Measurement, TargetRecord
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
 
 FEWEST = 8
-"""Samples of a series: of fewer only `_FAR` decides."""
+"""Samples of a series: of fewer the medians are compared, as values that are measured once."""
 
 _FAR = 2.0
 """How many times as long as ever before every call must take where ranks say nothing."""
@@ -91,19 +91,31 @@ def noise_of(samples: Sequence[float]) -> float:
 
 
 def compare_series(before: Sequence[Sequence[float]], after: Sequence[float], *, within: float) -> Comparison:
-    """Compare a series with that of one or more sessions before; a change of at most the share `within` is none.
+    """Compare a series with those of sessions before, of which the last that was faster than those before it is the
+    first that counts; a change of at most the share `within` is none.
 
-    The noise is the largest of: that of each series, and half the range of the medians of the sessions before. The
-    lowest deciles must differ by more than that share as well: other processes make some calls longer, a slower kernel
-    makes all of them so. Where there is too much noise, or too few samples, as of calls that became so slow, only a
-    series is larger whose shortest call takes more than `_FAR` times the longest before, and the share.
+    The noise is the largest of: that of each series, and half the range of the medians of the sessions before; those
+    with more than the bound are left out where others are there. The lowest deciles must differ by more than that share
+    as well: other processes make some calls longer, a slower kernel makes all of them so. Where there is too much
+    noise, or too few samples, as of calls that became so slow, only a series is larger whose shortest call takes more
+    than `_FAR` times the longest before, and the share. Medians of too few samples are compared as single values.
     """
+    since: list[Sequence[float]] = []
+    for one in before:
+        if _compared(since, one, within).finding is Finding.SMALLER:
+            since.clear()
+        since.append(one)
+    return _compared(since, after, within)
+
+
+def _compared(before: Sequence[Sequence[float]], after: Sequence[float], within: float) -> Comparison:
     series = [one for one in before if len(one) >= FEWEST]
+    series = [one for one in series if noise_of(one) <= within] or series
     known = [value for one in before for value in one]
     is_far = bool(known and after) and min(after) > _FAR * (1 + within) * max(known)
     if not series or len(after) < FEWEST:
-        finding = Finding.LARGER if is_far else Finding.FEW
-        return Comparison(finding=finding, before=_median(known), after=_median(after))
+        found = compare_values([_median(one) for one in before if one], _median(after), within=within, exact=False)
+        return replace(found, finding=Finding.LARGER) if is_far else found
     pooled = [value for one in series for value in one]
     medians = [statistics.median(one) for one in series]
     middle, now = statistics.median(medians), statistics.median(after)
@@ -139,6 +151,14 @@ def compare_values(before: Sequence[float], after: float, *, within: float, exac
     return replace(found, finding=Finding.SMALLER) if after < min(before) * (1 - within) else found
 
 
+def compare_measured(before: Sequence[Measurement], after: Sequence[Measurement], *, within: float) -> Comparison:
+    """Compare what sessions before measured, oldest first, with all calls, or the one value, of those after."""
+    if samples := [value for one in after for value in one.samples]:
+        return compare_series([one.samples for one in before], samples, within=within)
+    now, exact = after[-1].value, after[-1].metric.is_exact
+    return compare_values([one.value for one in before], now, within=within, exact=exact)
+
+
 def _low(samples: Sequence[float]) -> float:
     return statistics.quantiles(samples, n=10, method="inclusive")[0]
 
@@ -147,16 +167,7 @@ def _median(values: Sequence[float]) -> float:
     return statistics.median(values) if values else 0.0
 
 
-Baseline = Mapping[tuple[str, Metric, str], Sequence[tuple[tuple[str, ...], Measurement]]]
-"""As `Measurement.baseline` returns it."""
-
-_WORDS = {
-    Finding.LARGER: "broken",
-    Finding.SMALLER: "kept",
-    Finding.SAME: "kept",
-    Finding.NOISY: "not judged",
-    Finding.FEW: "not judged",
-}
+_VERDICTS = {Finding.LARGER: "broken", Finding.NOISY: "not judged", Finding.FEW: "not judged"}
 
 
 def judge_goldens(
@@ -192,17 +203,12 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
             return "not judged", text
         return "broken", f"{rule.metric} {now}, expected at most {most}"
     within = rule.within or 0.0
-    machine = record.machine(host)
-    exact = rule.metric.is_exact
-    before = [
-        known for where, known in baseline.get((record.nodeid, rule.metric, one.case), ()) if exact or where == machine
-    ]
-    if one.samples:
-        comparison = compare_series([known.samples for known in before], one.samples, within=within)
-    else:
-        comparison = compare_values([known.value for known in before], one.value, within=within, exact=exact)
+    machines = baseline.get((record.nodeid, rule.metric, one.case), {})
+    any_machine = rule.metric.is_exact and [*machines.values()]
+    before = any_machine[-1] if any_machine else machines.get(record.machine(host), ())
+    comparison = compare_measured(before, [one], within=within)
     text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
-    return _WORDS[comparison.finding], text
+    return _VERDICTS.get(comparison.finding, "kept"), text
 
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:

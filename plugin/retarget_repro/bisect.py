@@ -255,8 +255,9 @@ class Bisection(Struct, kw_only=True):
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
 
     def _moved(self, target: Target, toolchain: Toolchain) -> Target:
-        has_releases = target.compiled.compiler.compiler == self.chosen.compiled.compiler.compiler
-        moved = {part: has_releases and part in self.parts for part in _PARTS}
+        own, other = self.chosen.compiled.compiler, target.compiled.compiler
+        moves = (own.compiler, own.toolchain) == (other.compiler, other.toolchain)
+        moved = {part: moves and part in self.parts for part in _PARTS}
         return self.chosen.registry.with_toolchain(target, toolchain, **moved)
 
 

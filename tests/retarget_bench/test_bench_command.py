@@ -85,9 +85,30 @@ def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.Captur
         "artifact-size": None,
         "dispatches": None,
     }
-    write("before", scale={"same": 1.0}, host="faster")  # both were measured there now, and one of them here
-    assert compare() == 0
-    assert "on h and faster → faster" in capsys.readouterr().out
+
+
+def test_a_misspelt_word_of_an_expression_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0, "other": 1.0})
+    write("after", scale={"same": 1.0, "other": 2.0})
+    assert compare("-m", "same or othr") == 0
+    said = "note: -m 'same or othr': no target has the tag 'othr'; did you mean 'other'?\n"
+    assert capsys.readouterr().err == said
+    assert main(["results", "show", "before", "-m", "same or othr or vulkan"]) == 0
+    assert capsys.readouterr().err == said.replace("othr'", "othr or vulkan'", 1)
+
+
+def test_a_machine_that_both_have_is_compared_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for host, factor in (("h", 1.0), ("slow", 90.0)):
+        write("before", scale={"same": factor}, host=host)
+        write("after", scale={"same": factor * 1.2}, host=host)
+    assert compare("--metric", "latency") == 1
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[1:5:2]] == [
+        "s.toml::s::same case 'f' on h",
+        "s.toml::s::same case 'f' on slow",
+    ]
+    write("before", scale={"same": 1.2}, host="left out")
+    assert compare("--metric", "latency", "--within", "30 %") == 0
+    assert "A alone has 1 measurement on left out" in capsys.readouterr().out
 
 
 def test_a_run_that_was_measured_before_alone_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:

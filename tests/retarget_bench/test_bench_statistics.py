@@ -62,6 +62,18 @@ def test_noise_above_the_bound_is_not_judged() -> None:
     assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
 
 
+def test_a_noisy_session_is_no_measure_beside_quiet_ones() -> None:
+    noisy = [1.5 + SEED.random() for _ in range(60)]
+    assert compare_series([QUIET, noisy], scaled(1.5), within=0.05).finding is Finding.LARGER
+    assert compare_series([QUIET, noisy], QUIET, within=0.05).finding is Finding.SAME
+
+
+def test_what_became_faster_is_held_to_that() -> None:
+    before = [QUIET, QUIET, scaled(0.5)]
+    assert compare_series(before, scaled(0.5), within=0.05).finding is Finding.SAME
+    assert compare_series(before, QUIET, within=0.05).finding is Finding.LARGER
+
+
 def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise() -> None:
     noisy = [1.0 + SEED.random() for _ in range(60)]
     longest = max(noisy)
@@ -92,6 +104,13 @@ def test_few_samples_are_not_judged() -> None:
     assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW
     assert compare_series([], QUIET, within=0.05).finding is Finding.FEW
+
+
+def test_few_samples_of_several_sessions_are_compared_as_single_values() -> None:
+    before = [[1.0], [1.02, 1.03], [1.01]]
+    assert compare_series(before, [1.4], within=0.05).finding is Finding.LARGER
+    assert compare_series(before, [1.04], within=0.05).finding is Finding.SAME
+    assert compare_series([*before, [1.3]], [1.5], within=0.05).finding is Finding.NOISY
 
 
 def test_few_of_equal_builds_seem_different() -> None:

@@ -9,6 +9,7 @@ from retarget.results.files import read_results as read_results
 from retarget.results.files import results_of as results_of
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
+from retarget.results.measurements import Baseline as Baseline
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.overview import FailureGroup as FailureGroup
 from retarget.results.overview import State as State

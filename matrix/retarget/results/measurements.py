@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -14,7 +13,6 @@ from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 MeasurementKey = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
-
 
 _GOOD = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.INTERMITTENT})
 
@@ -71,31 +69,23 @@ class Measurement(Struct, frozen=True, kw_only=True):
         return found
 
     @classmethod
-    def baseline(
-        cls, sessions: Sequence[SessionResults], *, last: int = 5, choose: Callable[[TargetRecord], bool] | None = None
-    ) -> Mapping[MeasurementKey, Sequence[tuple[tuple[str, ...], Measurement]]]:
-        """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target, each
-        with its machine, oldest first; of the targets that `choose` returns true for, if it is given.
+    def baseline(cls, sessions: Sequence[SessionResults], *, last: int = 5) -> Baseline:
+        """Return the measurements of the `last` benchmarks (0: all) of each machine that have some of a target.
 
         Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
         """
-        found: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
+        found: dict[MeasurementKey, dict[tuple[str, ...], Sequence[Measurement]]] = {}
         for session in (one for one in sessions if one.is_benchmark):
             for target, record in session.latest.items():
-                if record.outcome not in _GOOD or (choose is not None and not choose(record)):
-                    continue
-                for one in cls.of(record):
-                    found.setdefault((target, one.metric, one.case), []).append(
-                        (record.machine(session.start.host), one)
-                    )
-        kept: dict[MeasurementKey, list[tuple[tuple[str, ...], Measurement]]] = {}
-        for key, values in found.items():
-            seen: Counter[tuple[str, ...]] = Counter()
-            for machine, one in reversed(values):
-                seen[machine] += 1
-                if not last or seen[machine] <= last:
-                    kept.setdefault(key, []).insert(0, (machine, one))
-        return kept
+                for one in cls.of(record) if record.outcome in _GOOD else ():
+                    machines = found.setdefault((target, one.metric, one.case), {})
+                    machine = record.machine(session.start.host)
+                    machines[machine] = [*machines.pop(machine, ()), one][-last:]
+        return found
+
+
+Baseline = Mapping[MeasurementKey, Mapping[tuple[str, ...], Sequence[Measurement]]]
+"""Measurements by machine, oldest first; the machine that has the last one comes last."""
 
 
 def measurements_of_case(case: CaseRecord) -> Iterator[Measurement]:

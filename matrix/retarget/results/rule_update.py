@@ -43,7 +43,7 @@ class RuleUpdate:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Key, Devices], Observation | None] = {}
-        self._compiled: dict[tuple[Key, Devices], Observation | None] = {}
+        self._own: set[tuple[Key, str]] = set()
         self._cases: dict[tuple[Key, Devices], CasesSeen] = {}
         self._alike: dict[tuple[Key, Devices], dict[_Ids, tuple[Observation | None, CasesSeen | None]]] = {}
         self._reported: set[Key] = set()
@@ -51,40 +51,36 @@ class RuleUpdate:
         self.left_over = False
 
     def add(self, record: TargetRecord, host: str = "") -> None:
-        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one. `host`
-        is the kind of host that compiled it, where there may be others."""
+        """Keep what was observed of a target on its devices. A later record of it there replaces an earlier one, but
+        for cases that it left out. `host` is the kind of host that compiled it, where there may be others."""
         key = (record.suite, record.target)
         self.files.add(Path.cwd() / record.file)
         self._reported.add(key)
         if record.result is Result.UNKNOWN:
             return
         seen = record.observation if record.result is Result.FAILED else None
-        compiled_for = _devices(record.compile.devices if record.compile is not None else ())
-        compiled = (record.suite, f"{record.module}_{record.compiler}"), compiled_for
-        if record.runtime and record.stage == Stage.COMPILE:
-            self._compiled[compiled] = seen
-            self._alike.setdefault(compiled, {})[*record.builds, host] = seen, None
+        compiled_for = record.compile.devices if record.compile is not None else ()
+        if not record.runtime:
+            self._own.add((key, record.session))
+            self._keep(key, record.devices if record.compile is None else compiled_for, seen, record, host)
             return
-        devices = record.devices if record.runtime or record.compile is None else record.compile.devices
-        place = key, _devices(devices)
-        self._seen[place] = seen
-        self._cases.pop(place, None)
-        self._keep_cases(place, record)
-        ids = (" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
-        found = self._alike.setdefault(place, {})
-        found[*ids, *record.builds, *(() if record.runtime else (host,))] = seen, self._cases.get(place)
-        if record.runtime:
-            self._compiled.setdefault(compiled, None)
+        compiled = record.suite, f"{record.module}_{record.compiler}"
+        fails_to_compile = record.stage == Stage.COMPILE
+        if (compiled, record.session) not in self._own:
+            self._keep(compiled, compiled_for, seen if fails_to_compile else None, record, host)
+        if not fails_to_compile:
+            self._keep(key, record.devices, seen, record)
 
-    def _keep_cases(self, place: tuple[Key, Devices], record: TargetRecord) -> None:
-        seen = {
-            one.name: Observation(stage=one.stage, signature=one.signature) if one.stage else None
-            for one in record.cases
-            if one.outcome is not Outcome.NOT_RUN and not one.no_verdict
-        }
-        if seen:
-            names = tuple(one.name for one in record.cases)
-            self._cases[place] = CasesSeen(names=names, seen=seen, is_selection=bool(record.missing_cases))
+    def _keep(
+        self, key: Key, devices: Sequence[DeviceRecord], seen: Observation | None, record: TargetRecord, *host: str
+    ) -> None:
+        place = key, tuple(device.traits for device in devices)
+        ids = (" ".join(filter(None, (device.physical_id, device.host))) for device in devices)
+        self._seen[place] = seen
+        before = self._cases.pop(place, None)
+        if key == (record.suite, record.target) and (cases := _cases_seen(record, before)):
+            self._cases[place] = cases
+        self._alike.setdefault(place, {})[*ids, *record.builds, *host] = seen, self._cases.get(place)
 
     def write(self, registry: Registry, *, in_full: bool) -> Iterator[tuple[str, str]]:
         """Write the rules, and yield what to say of it as (line, colour) pairs; `in_full` names all that is counted.
@@ -97,7 +93,7 @@ class RuleUpdate:
             raise RetargetError(msg)
         everything = [expanded(suite, registry) for suite in suites]
         differing = {place for place, found in self._alike.items() if _differ(found.values())}
-        seen = {place: way for place, way in {**self._compiled, **self._seen}.items() if place not in differing}
+        seen = {place: way for place, way in self._seen.items() if place not in differing}
         placed, names = on_devices(everything, seen)
         update = plan_update(
             placed,
@@ -140,16 +136,24 @@ _Ids = tuple[str, ...]
 """What tells the circumstances of a result apart that no rule does: ids of devices, builds, a kind of host."""
 
 
-def _devices(records: Iterable[DeviceRecord]) -> Devices:
-    return tuple(record.traits for record in records)
+def _cases_seen(record: TargetRecord, before: CasesSeen | None) -> CasesSeen | None:
+    """What was observed of the cases of a target, or `before` of those that a selection left out."""
+    seen = {
+        one.name: Observation(stage=one.stage, signature=one.signature) if one.stage else None
+        for one in record.cases
+        if one.outcome is not Outcome.NOT_RUN and not one.no_verdict
+    }
+    names = tuple(one.name for one in record.cases)
+    left = {*record.missing_cases} - seen.keys()
+    seen |= {name: way for name, way in (before.seen if before is not None else {}).items() if name in left}
+    return CasesSeen(names=names, seen=seen, is_selection=not left <= seen.keys()) if seen else None
 
 
 def _differ(found: Iterable[tuple[Observation | None, CasesSeen | None]]) -> bool:
     """Whether devices of the same traits gave different results, for the whole target or for a case that both ran."""
-    first, *others = found
+    (first, known), *others = found
     return any(
-        seen != first[0]
-        or (cases and first[1] and any(cases.seen.get(name, way) != way for name, way in first[1].seen.items()))
+        any(cases.seen.get(name, way) != way for name, way in known.seen.items()) if cases and known else seen != first
         for seen, cases in others
     )
 

@@ -17,9 +17,8 @@ from retarget.support import RetargetError, counted
 from pytest_retarget.options import SETTINGS
 
 if TYPE_CHECKING:
-    from retarget.results import TargetRecord
+    from retarget.results import Baseline, TargetRecord
     from retarget.session import GoldenAssignment, Trial
-    from retarget_bench.golden import Baseline
 
 _SHOWN = 10
 """How many targets the end of the session shows, the slowest."""

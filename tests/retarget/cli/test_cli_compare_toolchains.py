@@ -237,6 +237,30 @@ def test_a_case_that_the_second_toolchain_no_longer_has_is_a_regression(
     assert "regressed (1):\n  toys::same_tiny_flat  passed → passed (g)\n" in capsys.readouterr().out
 
 
+def test_a_reference_with_a_toolchain_of_its_own_stays_and_is_missed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], engine: type[InProcess]
+) -> None:
+    moved: list[object] = []
+
+    def of(own: RunTarget, others: list[RunTarget]) -> tuple[()]:
+        moved.append([(one.name, one.compile.compiler.toolchain) for one in (own, *others)])
+        return ()
+
+    def without_reference(self: InProcess, target: RunTarget, *_: object, **__: object) -> RunOutcome:
+        missed = Failure(stage=Stage.LOAD, summary="no results to agree with", no_verdict=True)
+        return RunOutcome(devices=(), failure=missed if target.runtime.toolchain is not None else None)
+
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: SimpleNamespace(of=of, close=lambda: None))
+    monkeypatch.setattr(engine, "run", without_reference)
+    assert compared("--toolchains", "environment,gone", "-k", "same") == 1
+    said = "no longer run (1):\n  toys::same_tiny_flat  passed → skipped: no results to agree with\n"
+    assert said in capsys.readouterr().out
+    names = [[(name, toolchain and toolchain.name) for name, toolchain in one] for one in moved]
+    assert names == [
+        [("same_tiny_flat", one), ("same_tiny_flat", one), ("same_tiny-new_flat", "new")] for one in (None, "gone")
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

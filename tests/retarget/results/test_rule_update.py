@@ -123,3 +123,35 @@ def test_two_cards_of_one_model_differ_where_other_cases_fail(cwd: Path) -> None
         update.add(replace(record, target="m_cc_r", runtime="r"))
     said = [line for line, colour in update.write(load_extensions(), in_full=False) if colour == "yellow"]
     assert said == ["expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc_r"]
+
+
+def test_a_selection_of_cases_leaves_what_was_seen_of_the_others(cwd: Path) -> None:
+    tables = (compiler("cc"), runtime("r", "local-task"), target("all", "cc", ["r"]), suite("linalg", targets=["all"]))
+    (cwd / "suite.toml").write_text(declarations(*tables))
+    bad = CaseRecord(name="f", outcome=Outcome.FAILED, stage="compare", signature="x")
+    good = CaseRecord(name="g", outcome=Outcome.PASSED)
+    all_of_them = replace(failed("m", "x"), cases=(bad, good))
+    some = replace(
+        compiled("m"),
+        stage="compare",
+        cases=(replace(bad, outcome=Outcome.NOT_RUN, stage=""), good),
+        unselected_cases=("f",),
+    )
+    update = RuleUpdate()
+    for record in (all_of_them, some):
+        update.add(replace(of_m(record), target="m_cc_r", runtime="r"))
+    assert ('+case = "f"', "green") in list(update.write(load_extensions(), in_full=False))
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_what_a_later_run_target_says_of_its_compile_counts(cwd: Path, has_own: bool) -> None:
+    tables = (compiler("cc"), runtime("r", "local-task"), target("all", "cc", ["r"]), suite("linalg", targets=["all"]))
+    (cwd / "suite.toml").write_text(declarations(*tables))
+    broken, mended = of_m(failed("m", "no such op", "compile")), of_m(replace(compiled("m"), stage="compare"))
+    for records, rules in (((mended, broken), 1), ((broken, mended), 0)):
+        update = RuleUpdate()
+        for session, record in enumerate(records):
+            of_run = {} if has_own and not session else {"target": "m_cc_r", "runtime": "r"}
+            update.add(replace(record, session=str(session), **of_run))
+        list(update.write(load_extensions(), in_full=False))
+        assert Path("expectations.toml").read_text().count("[[expectation]]") == rules

@@ -17,7 +17,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Driver, UnavailableError
-from retarget.model import CompilerConfig, Failure, RunTarget, Stage, Suite
+from retarget.model import CompilerConfig, Failure, RunTarget, Stage, Suite, Toolchain
 from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro import bisect
@@ -195,14 +195,16 @@ def test_only_the_parts_that_are_searched_move(
     assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == (["f"], ["e"])
 
 
-def test_what_cases_agree_with_moves_too_where_it_is_of_the_same_compiler(bench: Bench) -> None:
+def test_what_cases_agree_with_moves_too_where_its_build_is_the_same(bench: Bench) -> None:
     bench.does = {"2": ["passes"]}
     compilers = [CompilerConfig(name=name, compiler=name, origin=ORIGIN) for name in ("iree", "other")]
+    release = Toolchain(name="release", path=Path("pinned"), origin=ORIGIN)
+    compilers.append(replace(compilers[0], name="pinned", toolchain=release))
     others = [run_target(compile_target(config=one.name, compiler=one)) for one in compilers]
     bench.bisection(of=replace(chosen(), others=others)).judge("2")
     (tried,) = bench.tried
     moved = [one.compile.compiler.toolchain for one in tried.others if isinstance(one, RunTarget)]
-    assert [one is not None and one.name for one in moved] == ["2", False]
+    assert [one is not None and one.name for one in moved] == ["2", False, "release"]
 
 
 @pytest.mark.parametrize(

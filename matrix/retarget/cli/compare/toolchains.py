@@ -171,14 +171,19 @@ class _Side(Struct, kw_only=True):
         """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
         if outcome.artifact is None:
             raise UnavailableError(_BLOCKED)
-        own = self.own(target)
-        module = target.compile.module
-        same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == module]
-        references = self.references.of(own, [self.own(one) for one in same])
+        own, compiled = self.own(target), target.compile
+        same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == compiled.module]
+        moved = [
+            self.own(one) if one.compile.compiler.toolchain == compiled.compiler.toolchain else one for one in same
+        ]
+        references = self.references.of(own, moved)
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)
         record = None if own.runtime.run_under else self.folder
-        return self.engine.run(own, outcome.artifact, record=record, references=references)
+        run = self.engine.run(own, outcome.artifact, record=record, references=references)
+        if run.failure is not None and run.failure.no_verdict:
+            raise UnavailableError(run.failure.summary)
+        return run
 
 
 def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) -> Compared:

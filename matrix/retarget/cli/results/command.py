@@ -9,12 +9,12 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from retarget.cli.support import add_action, text_table
+from retarget.cli.support import add_action, print_note, text_table
 from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of, states_of
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
@@ -96,14 +96,14 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    choose = record_filter(arguments)
     (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
+    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
+    selected = select_records(arguments.mark, old | new)
     before, after = (
-        {target: state for target, (record, state) in found.items() if choose(record)} for found in (was, now)
+        {target: state for target, (_, state) in found.items() if target in selected} for found in (was, now)
     )
-    judge_words(arguments.mark, (record for record, _ in (was | now).values()), is_empty=not (before or after))
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -206,25 +206,24 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
-def record_filter(arguments: argparse.Namespace) -> Callable[[TargetRecord], bool]:
-    """Return what `-m` selects. Raises `argparse.ArgumentError` where it is no expression."""
+def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, TargetRecord]:
+    """Return the records that `-m` selects, and note its words that are no tag of any but resemble one.
+
+    Raises `argparse.ArgumentError` where it is no expression or selects none of those there are.
+    """
     try:
-        return compile_selector_of(arguments.mark, attrgetter("marks"))
+        choose, terms = compile_selector_of(mark, attrgetter("marks")), mark_terms(mark)
     except ExpressionError as error:
         raise argparse.ArgumentError(None, str(error)) from error
-
-
-def judge_words(mark: str, records: Iterable[TargetRecord], *, is_empty: bool) -> None:
-    """Note what of `-m` seems misspelt: words that none of all the records has, and which are like one that they have.
-    Raise `argparse.ArgumentError` where it selects none of the records."""
-    known = [*records]
-    tags = {tag for record in known for tag in record.tags}
-    unknown = [one.text for one in mark_terms(mark) if one.text not in tags]
-    hints = {word: hint for word in unknown if (hint := did_you_mean(word, tags))}
-    if known and is_empty:
-        msg = f"-m {mark!r} selects none of {counted(len(known), 'target')}{next(iter(hints.values()), '')}"
+    found = {target: record for target, record in records.items() if choose(record)}
+    tags = {tag for record in records.values() for tag in record.tags}
+    hints = {term.text: did_you_mean(term.text, tags) for term in terms if term.text not in tags}
+    if records and not found:
+        msg = f"-m {mark!r} selects none of {counted(len(records), 'target')}{next(filter(None, hints.values()), '')}"
         raise argparse.ArgumentError(None, msg)
-    sys.stderr.writelines(f"note: -m {mark!r}: no target has the tag {word!r}{hint}\n" for word, hint in hints.items())
+    for word in filter(hints.get, hints):
+        print_note(f"note: -m {mark!r}: no target has the tag {word!r}{hints[word]}")
+    return found
 
 
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -246,11 +245,8 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    choose = record_filter(arguments)
     sessions = read_sessions(arguments.paths)
-    known = results_of(sessions)
-    results = {target: record for target, record in sorted(known.items()) if choose(record)}
-    judge_words(arguments.mark, known.values(), is_empty=not results)
+    results = dict(sorted(select_records(arguments.mark, results_of(sessions)).items()))
     missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":

@@ -361,7 +361,7 @@ class _Run(Struct, kw_only=True):
         if not agreed_config(case, self.compiler):
             return data.expected
         found = self.references.get(case.agree_with)
-        if not isinstance(found, Mapping) and self.writer is not None:
+        if found is None and self.writer is not None:
             return None  # this run is a reference: it is not judged
         if isinstance(found, str):
             raise RetargetError(found)

@@ -266,6 +266,7 @@ def test_an_error_of_an_extension_is_no_failure_of_a_case(
     [
         ({}, NOT_RUN, "o"),
         ({"references": "o did not compile\nso"}, "o did not compile", "o"),
+        ({"references": "o did not compile", "record": Path("outputs")}, "o did not compile", "o"),
         ({"references": Path("o")}, NOT_ENDED, "o"),
         ({"references": Path("o"), "name": "g"}, "", ""),
         ({"references": Path("o"), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
