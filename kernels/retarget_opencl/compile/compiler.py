@@ -29,7 +29,7 @@ from retarget.profiles import Profile, shipped_profiles
 from retarget.support import RetargetError, install_hint
 from retarget_iree.builds import COMPILER_PACKAGE, PLUGINS
 from retarget_iree.compiler.compiler import front_half
-from retarget_iree.compiler.flags import not_inputs
+from retarget_iree.compiler.flags import not_inputs, programs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
 from retarget_iree.compiler.tool import reduce_command, shrink_command, tool_runs
 from retarget_iree.modules.onnx_import import onnx_version
@@ -241,6 +241,7 @@ class OpenClCompiler(Compiler):
             build_id=f"{find_compiler().build_id()}; {_BUILD}{translation_build()}",
             flags=others,
             not_inputs=not_inputs(others),
+            files=front_end.files,
             facts=((_PROFILE, profile.fact()),),
             devices=() if device is None else (device,),
             suffix_facts=front_end.suffix_facts,
@@ -255,6 +256,7 @@ class OpenClCompiler(Compiler):
             build_id=f"{find_compiler().build_id()}; front end of retarget_opencl {front_end_build()}",
             flags=complete,
             not_inputs=not_inputs(complete),
+            files=programs(flags),
             facts=((_LARGEST, str(profile.max_allocation)),),
             suffix_facts=((".onnx", f"onnx {onnx_version(find_compiler())}"),),
             build=self.describe_build(None),

@@ -47,6 +47,7 @@ from retarget_iree.compiler.flags import (
     front_flags,
     missing_files,
     not_inputs,
+    programs,
     split_flag,
     target_words,
     with_devices,
@@ -260,6 +261,7 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         build_id=build.build_id(),
         flags=flags,
         not_inputs=not_inputs(flags),
+        files=programs(flags),
         suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
     )
@@ -362,7 +364,7 @@ class IreeOptCompiler(Compiler):
         build = _build()
         if diagnostics := tool_diagnostics(build, flags):
             raise CompilerError("; ".join(diagnostics), diagnostics="\n".join(diagnostics), verdict=True)
-        return Resolved(build_id=build.build_id(), flags=flags, not_inputs=not_inputs(flags), build=build.describe())
+        return _resolved(build, flags)
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Run the passes. Raises `CompilerError` whose summary is the tool's first error."""
