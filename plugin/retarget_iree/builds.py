@@ -127,14 +127,14 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
 
     def describe(self, *, runs_tool: bool = False) -> str:
         """Name this build for people, with its folder where that is not the environment's. What runs artifacts tells
-        builds apart: the library of the package, or the tool with the libraries beside it."""
+        builds apart: the package with its library, or the tool with the libraries beside it."""
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
         if self.tool is not None and (runs_tool or libs is None):
             beside = (one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))
             files = [self.tool, *beside, *_run_by(self.tool)]
         else:
-            files = sorted(libs.glob("_runtime*")) if libs is not None else []
+            files = sorted((*libs.glob("_runtime*"), *libs.parent.glob("runtime/*.py"))) if libs is not None else []
         digest = hashlib.sha256()
         for file in files:
             digest.update(file.read_bytes())
