@@ -239,7 +239,9 @@ class DeviceWorker:
         answer = self._worker.ask(OpenDevices(config=config, cache=self._cache), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
-        return tuple(dataclasses.replace(info, host=host_identity(), arrays=versions_of_arrays()) for info in infos)
+        here = host_identity() if config.host is None else ""
+        arrays = versions_of_arrays()
+        return tuple(dataclasses.replace(info, host=here or info.host, arrays=arrays) for info in infos)
 
     def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
         fits = self._spare is not None and not (env or self._extensions or self._starts_processes)
