@@ -328,7 +328,9 @@ def code_reached(module: str) -> str:
     return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
 
 
-CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.support.dependencies", "retarget.worker")
+CORE = tuple(
+    f"retarget.{name}" for name in ("arrays", "extension", "model", "profiles", "session.run", "support", "worker")
+)
 """The modules of the core that run and judge, and say what a result depends on."""
 
 
