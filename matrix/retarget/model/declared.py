@@ -253,24 +253,13 @@ class Module(Struct, frozen=True, kw_only=True):
     install: str = ""
 
 
-class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """A rule that says of some targets that they are known to fail.
-
-    `match` are module names or globs over them (`*` also matches `/`), `when` a tag expression (empty: all targets).
-    `cases` are names of cases or globs over them; none where the rule speaks of the targets as a whole.
-    `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
-    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip`, `flaky` or `intermittent`;
-    `retries` counts the further attempts of a flaky target. From the day after `until` the rule excuses nothing.
-    """
+class Rule(PartlyCompared, frozen=True, kw_only=True, eq=False):
+    """What a rule says of which targets, and why: `match` are module names or globs over them (`*` also matches `/`),
+    `when` a tag expression (empty: all targets). From the day after `until` it holds no more."""
 
     uncompared: ClassVar = frozenset({"origin"})
     match: tuple[str, ...]
     when: str = ""
-    cases: tuple[str, ...] = ()
-    stages: tuple[str, ...] = ()
-    signature: str = ""
-    outcome: str = "xfail"
-    retries: int = 0
     reason: str = ""
     issue: str = ""
     until: date | None = None
@@ -278,8 +267,24 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
 
     @property
     def excuse(self) -> str:
-        """Why the rule excuses something: the reason, and where the error is reported."""
+        """Why there is the rule: the reason, and where the error is reported."""
         return f"{self.reason} ({self.issue})" if self.issue else self.reason
+
+
+class Expectation(Rule, frozen=True, kw_only=True, eq=False):
+    """A rule that says of some targets that they are known to fail.
+
+    `cases` are names of cases or globs over them; none where the rule speaks of the targets as a whole.
+    `stages` are some of `compile`, `load`, `run`, `compare`, `crash`, `timeout`; none for what is skipped. `signature`
+    is (part of) the normalised first diagnostic, or empty. `outcome` is `xfail`, `skip`, `flaky` or `intermittent`;
+    `retries` counts the further attempts of a flaky target.
+    """
+
+    cases: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+    signature: str = ""
+    outcome: str = "xfail"
+    retries: int = 0
 
     @property
     def expected(self) -> str:
@@ -292,28 +297,14 @@ class Expectation(PartlyCompared, frozen=True, kw_only=True, eq=False):
         return " or ".join(words)
 
 
-class Golden(PartlyCompared, frozen=True, kw_only=True, eq=False):
-    """The bound of a metric of targets in a benchmark, and why.
-
-    `match`, `when`, `issue` and `until` are as in `Expectation`. Either `most` is set, in seconds, bytes or dispatches,
+class Golden(Rule, frozen=True, kw_only=True, eq=False):
+    """The bound of a metric of targets in a benchmark, and why. Either `most` is set, in seconds, bytes or dispatches,
     or `within`, the share by which it may be larger than in the baseline (0.1 for `10 %`).
     """
 
-    uncompared: ClassVar = frozenset({"origin"})
-    match: tuple[str, ...]
-    when: str = ""
     metric: Metric
     most: float | None = None
     within: float | None = None
-    reason: str = ""
-    issue: str = ""
-    until: date | None = None
-    origin: Origin
-
-    @property
-    def excuse(self) -> str:
-        """Why the rule bounds something: the reason, and where the error is reported."""
-        return f"{self.reason} ({self.issue})" if self.issue else self.reason
 
     @property
     def bound(self) -> str:
