@@ -217,7 +217,8 @@ class _Reader:
         first: dict[str, KeyPath] = {}
         for name, path in zip(names, paths, strict=True):
             if first.setdefault(name, path) != path:
-                self._problem(path, f"found {name!r} a second time, expected it once; {_at(first[name])} has it")
+                at = first[name][:-1] if first[name][-1] == "name" else first[name]
+                self._problem(path, f"found {name!r} a second time, expected it once; {format_key_path(at)} has it")
 
     def _problem(self, path: KeyPath, message: str) -> None:
         self._problems.append(Problem(path, message))
@@ -238,7 +239,3 @@ def _valid(model: type[_Table], entry: object) -> _Table | None:
 
 def _texts(value: object) -> Sequence[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _at(path: KeyPath) -> str:
-    return format_key_path(path[:-1] if path[-1] == "name" else path)
