@@ -19,7 +19,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.session.cache.key import host_identity
 from retarget.session.refusals import device_infos
-from retarget.support.dependencies import versions_of_arrays
+from retarget.support.dependencies import OF_DRIVERS, variables, versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import WorkerProcess
@@ -240,7 +240,7 @@ class DeviceWorker:
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
         here = host_identity() if config.host is None else ""
-        arrays = versions_of_arrays()
+        arrays = f"{versions_of_arrays()} {variables(OF_DRIVERS)}"
         return tuple(dataclasses.replace(info, host=here or info.host, arrays=arrays) for info in infos)
 
     def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
