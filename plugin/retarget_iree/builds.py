@@ -81,8 +81,7 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
 
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
-        on_path = (os.environ.get("PATH"), *map(shutil.which, LINKERS))
-        digest = hashlib.sha256(f"{on_path}".encode())
+        digest = hashlib.sha256(f"{os.environ.get('PATH')} {[*map(shutil.which, LINKERS)]}".encode())
         for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())

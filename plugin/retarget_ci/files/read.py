@@ -103,7 +103,8 @@ class _Reader:
     def check(self) -> None:
         """Note what is wrong with the values of tables that are well-formed."""
         top = _valid(CiFileTable, {**self._data, "runner": [_ANY_RUNNER], "event": [_ANY_EVENT], "waiver": []})
-        labels = _texts(self._data.get("labels"))
+        written = self._data.get("labels")
+        labels = [one for one in written if isinstance(one, str)] if isinstance(written, list) else []
         for runner, path in self._tables(RunnerTable, "runner"):
             self._runner(runner, path, labels)
         for event, path in self._tables(EventTable, "event"):
@@ -235,7 +236,3 @@ def _valid(model: type[_Table], entry: object) -> _Table | None:
         return model.model_validate(known)
     except ValidationError:
         return None
-
-
-def _texts(value: object) -> Sequence[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
