@@ -289,7 +289,8 @@ class ClusterExecutor:
         for worker, answer in zip(there, await asyncio.gather(*(self._offer(one, ask) for one in there)), strict=True):
             value = answer.value if isinstance(answer, Answer) else None
             if isinstance(value, tuple):
-                alike = tuple((one.driver, one.name, one.driver_version, one.features) for one in value)
+                runtimes = tuple(one.runtime.partition(", ")[0] for one in value)  # wherever its folder is
+                alike = (runtimes, tuple((one.driver, one.name, one.driver_version, one.features) for one in value))
                 groups.setdefault(alike, (value, []))[1].append(worker)
             elif isinstance(value, Failed):
                 failed[worker.name] = value

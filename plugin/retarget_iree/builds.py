@@ -42,6 +42,9 @@ _BESIDE = ("lib*.so*", "../lib/lib*iree*.so*", "lib*.dylib", "../lib/lib*iree*.d
 """What a tool of the runtime loads that was built of shared libraries, relative to it."""
 
 _LINKERS = ("IREE_LLVM_EMBEDDED_LINKER_PATH", "IREE_LLVM_SYSTEM_LINKER_PATH", "IREE_LLVM_WASM_LINKER_PATH")
+LINKERS = ("ld.lld", "ld", "ld64.lld", "lld", "clang", "gcc", "wasm-ld")
+"""The names by which IREE looks for the system's linker on PATH."""
+
 PLUGINS = "IREE_LOAD_PLUGINS"
 """Names files, with commas between them. The library passes over those that do not load; the tools fail."""
 
@@ -74,11 +77,11 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         return _version(self.package)
 
     def fingerprint(self) -> str:
-        """Name this installation cheaply: version, folder, and of each file its size and the times of its last changes.
+        """Name this installation cheaply: version, folder, PATH, of each file its size and the times of its changes.
 
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(f"{os.environ.get('PATH')} {[*map(shutil.which, LINKERS)]}".encode())
         for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
@@ -109,7 +112,8 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         yield from ((one.name, one) for one in _run_by(self.tool))
         for variable in (*_LINKERS, PLUGINS):
             for named in filter(None, os.environ.get(variable, "").split(",")):
-                yield f"{variable} {named}", Path(named if Path(named).is_file() else os.devnull)
+                found = named if Path(named).is_file() else shutil.which(named)
+                yield f"{variable} {named}", Path(found or os.devnull)
 
 
 class RuntimeBuild(Struct, frozen=True, kw_only=True):
@@ -122,14 +126,14 @@ class RuntimeBuild(Struct, frozen=True, kw_only=True):
 
     def describe(self, *, runs_tool: bool = False) -> str:
         """Name this build for people, with its folder where that is not the environment's. What runs artifacts tells
-        builds apart: the library of the package, or the tool with the libraries beside it."""
+        builds apart: the package with its library, or the tool with the libraries beside it."""
         tracy = os.environ.get("IREE_PY_RUNTIME") == "tracy"
         libs = self.packages / "iree" / f"_runtime_libs{'_tracy' * tracy}" if self.packages is not None else None
         if self.tool is not None and (runs_tool or libs is None):
             beside = (one for like in _BESIDE for one in sorted(self.tool.parent.glob(like)))
             files = [self.tool, *beside, *_run_by(self.tool)]
         else:
-            files = sorted(libs.glob("_runtime*")) if libs is not None else []
+            files = sorted((*libs.glob("_runtime*"), *libs.parent.glob("runtime/*.py"))) if libs is not None else []
         digest = hashlib.sha256()
         for file in files:
             digest.update(file.read_bytes())

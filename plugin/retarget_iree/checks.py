@@ -130,10 +130,10 @@ def return_checks(source: bytes, name: str) -> bytes:
         except ir.MLIRError:
             return source
         functions = [one for one in _operations(module.body) if one.name in _RETURNS]
-        called = {str(one.attributes["callee"]) for one in _walk(module.operation) if "callee" in one.attributes}
+        called = {str(one.attributes["callee"]) for one in walk(module.operation) if "callee" in one.attributes}
         for function in functions:
-            if checks := [one for one in _walk(function) if one.name.startswith(_PREFIX)]:
-                if f"@{_name(function)}" in called:
+            if checks := [one for one in walk(function) if one.name.startswith(_PREFIX)]:
+                if f"@{symbol_of(function)}" in called:
                     raise _refusal(checks[0], "stands in a function that others call")
                 _return_values(function, checks)
         entries = [one for one in functions if _is_entry(one)]
@@ -146,23 +146,26 @@ def _operations(block: Any) -> list[Any]:
     return [one.operation for one in block.operations]
 
 
-def _walk(operation: Any) -> Iterator[Any]:
+def walk(operation: Any) -> Iterator[Any]:
     for region in operation.regions:
         for block in region.blocks:
             for one in _operations(block):
                 yield one
-                yield from _walk(one)
+                yield from walk(one)
 
 
-def _name(function: Any) -> str:
+def symbol_of(function: Any) -> str:
     return str(function.attributes["sym_name"].value)
+
+
+def is_public(function: Any) -> bool:
+    return "sym_visibility" not in function.attributes or function.attributes["sym_visibility"].value == "public"
 
 
 def _is_entry(function: Any) -> bool:
     """Whether a function is a case: exported, and without arguments."""
-    attributes = function.attributes
-    is_public = "sym_visibility" not in attributes or attributes["sym_visibility"].value == "public"
-    return is_public and not attributes["function_type"].value.inputs and len(function.regions[0].blocks) > 0
+    takes = function.attributes["function_type"].value.inputs
+    return is_public(function) and not takes and len(function.regions[0].blocks) > 0
 
 
 def _refusal(check: Any, why: str) -> CompilerError:
@@ -223,13 +226,13 @@ def _call_those_before(module: Any, entries: Sequence[Any]) -> None:
     """Give each of `entries` a caller of its name, which calls those before it and then returns what it returns."""
     from iree.compiler import ir
 
-    alone = {_name(one): f"{_name(one)}{_ALONE}" for one in entries}
-    for one in _walk(module.operation):
+    alone = {symbol_of(one): f"{symbol_of(one)}{_ALONE}" for one in entries}
+    for one in walk(module.operation):
         if "callee" in one.attributes and (target := one.attributes["callee"].value) in alone:
             one.attributes["callee"] = ir.FlatSymbolRefAttr.get(alone[target])
     before: list[Any] = []
     for entry in entries:
-        name, attributes = _name(entry), entry.attributes
+        name, attributes = symbol_of(entry), entry.attributes
         kept = {key: attributes[key] for key in ("function_type", "iree.reflection", "res_attrs") if key in attributes}
         caller = ir.Operation.create(
             entry.name,
@@ -248,7 +251,7 @@ def _call_those_before(module: Any, entries: Sequence[Any]) -> None:
                 call = ir.Operation.create(
                     _CALLS[one.name],
                     results=one.attributes["function_type"].value.results,
-                    attributes={"callee": ir.FlatSymbolRefAttr.get(_name(one))},
+                    attributes={"callee": ir.FlatSymbolRefAttr.get(symbol_of(one))},
                     loc=one.location,
                 )
             ir.Operation.create(_RETURNS[entry.name], operands=list(call.results), loc=entry.location)

@@ -77,13 +77,14 @@ def test_what_a_script_in_place_of_a_tool_runs_is_part_of_the_build(tmp_path: Pa
 
 
 @pytest.mark.parametrize("has_packages", [False, True])
-def test_a_runtime_whose_tool_runs_is_another_where_it_or_a_library_beside_it_is(
+def test_a_runtime_is_another_where_its_package_or_the_tool_that_runs_or_a_library_beside_it_is(
     tmp_path: Path, *, has_packages: bool
 ) -> None:
     libs = tmp_path / "iree/_runtime_libs"
     for folder in (libs, tmp_path / "iree/runtime") if has_packages else (tmp_path / "tools", tmp_path / "lib"):
         folder.mkdir(parents=True)
-    names = ("iree/_runtime_libs/_runtime.so", "iree/_runtime_libs/iree-run-module") if has_packages else ()
+    of_packages = ("_runtime_libs/_runtime.so", "_runtime_libs/iree-run-module", "runtime/vm.py")
+    names = tuple(f"iree/{name}" for name in of_packages) if has_packages else ()
     for name in (files := names or ("tools/iree-run-module", "tools/libnpu.so.1", "lib/libiree_hal.so")):
         (tmp_path / name).write_text("1")
 
@@ -93,7 +94,7 @@ def test_a_runtime_whose_tool_runs_is_another_where_it_or_a_library_beside_it_is
         build = runtime_at(tmp_path)
         found.add((build.describe(), build.describe(runs_tool=True)))
     in_process, by_tool = (len({*one}) for one in zip(*found, strict=True))
-    assert (in_process, by_tool) == ((2, 2) if has_packages else (4, 4))
+    assert (in_process, by_tool) == ((3, 2) if has_packages else (4, 4))
 
 
 def test_what_is_missing_is_said_with_where_it_was_looked_for(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from retarget import __version__
 from retarget.extension import (
     Compiled,
-    Compiler,
     CompileRequest,
     CompilerError,
     ProfileTarget,
@@ -24,16 +23,16 @@ from retarget.extension import (
     TargetPart,
     UnavailableError,
 )
-from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, RuntimeConfig, Toolchain
+from retarget.model import CompilerConfig, CompileTarget, DeviceInfo, Toolchain
 from retarget.profiles import Profile
 from retarget.support import RetargetError, install_hint
-from retarget_iree.builds import COMPILER_PACKAGE, PLUGINS
-from retarget_iree.compiler.compiler import front_half
-from retarget_iree.compiler.flags import not_inputs
+from retarget_iree.builds import PLUGINS
+from retarget_iree.compiler.compiler import CompilerOfIree, front_half
+from retarget_iree.compiler.flags import not_inputs, programs
 from retarget_iree.compiler.library import in_one_step_if_it_prints
-from retarget_iree.compiler.tool import reduce_command, shrink_command, tool_runs
+from retarget_iree.compiler.tool import tool_runs
 from retarget_iree.modules.onnx_import import onnx_version
-from retarget_iree.toolchain import compiler_environment, find_compiler
+from retarget_iree.toolchain import find_compiler
 
 from retarget_opencl.artifact import ARTIFACT_SUFFIX
 from retarget_opencl.builds import front_end_build, translation_build
@@ -177,7 +176,7 @@ def _translated(bytecode: bytes, profile: DeviceProfile) -> Compiled:
     return Compiled(artifact=write_artifact(artifact))
 
 
-class OpenClCompiler(Compiler):
+class OpenClCompiler(CompilerOfIree):
     """Compiles `.mlir`, `.mlirbc` and `.onnx` for OpenCL devices."""
 
     name = "iree-opencl"
@@ -198,22 +197,6 @@ class OpenClCompiler(Compiler):
             return ""  # `resolve` says it
         build = find_compiler(config.toolchain)
         return f"{build.fingerprint()} {onnx_version(build)}; retarget_opencl {translation_build()}; {fact}"
-
-    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects IREE's toolchain."""
-        return compiler_environment(config.toolchain)
-
-    def release_packages(self) -> Sequence[str]:
-        """Return the package of a release of IREE."""
-        return (COMPILER_PACKAGE,)
-
-    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
-        """Return the command that writes smaller variants."""
-        return shrink_command(source, folder, keep_types=keep_types)
-
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of `iree-reduce`, from the library."""
-        return reduce_command(source, output, script)
 
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return the builds of IREE and of this package."""
@@ -240,6 +223,7 @@ class OpenClCompiler(Compiler):
             build_id=f"{find_compiler().build_id()}; {_BUILD}{translation_build()}",
             flags=others,
             not_inputs=not_inputs(others),
+            files=front_end.files,
             facts=((_PROFILE, profile.fact()),),
             devices=() if device is None else (device,),
             suffix_facts=front_end.suffix_facts,
@@ -254,6 +238,7 @@ class OpenClCompiler(Compiler):
             build_id=f"{find_compiler().build_id()}; front end of retarget_opencl {front_end_build()}",
             flags=complete,
             not_inputs=not_inputs(complete),
+            files=programs(flags),
             facts=((_LARGEST, str(profile.max_allocation)),),
             suffix_facts=((".onnx", f"onnx {onnx_version(find_compiler())}"),),
             build=self.describe_build(None),

@@ -22,6 +22,7 @@ from retarget.worker import KeptFiles, available_cores
 
 from retarget_opencl.artifact.file import ArtifactError, Kernel, KernelSource, OpenClArtifact, joined, read_artifact
 from retarget_opencl.device.devices import OCLGRIND, FoundDevice, info_of, profile_of
+from retarget_opencl.device.implementations import icd_libraries
 from retarget_opencl.device.profile import DeviceProfile, numbers
 from retarget_opencl.internals import kernel_object
 from retarget_opencl.run.commands import Commands
@@ -68,7 +69,8 @@ class Builds:
         # it keeps by the program's text, so that the text is all that is kept here. To find a program costs the same
         # whatever is in it, and its kernels are compiled where they are launched: one program is enough.
         self._keeps_text = "pocl" in found.version.lower()
-        self._identity = (found.platform, self._device.name, self._device.driver_version, self._device.version)
+        about = (found.platform, self._device.name, self._device.driver_version, self._device.version)
+        self._identity = (*about, str(icd_libraries()))
         self._programs: dict[str, cl.Program] = {}
 
     def build(self, sources: Sequence[KernelSource]) -> list[cl.Program]:

@@ -87,7 +87,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
         if self.ruling is Ruling.EXPIRED:
             lines.append(("until", str(self.rule.until)))
         else:
-            expected = _told(" or ".join(self.rule.stages), self.rule.signature)
+            signature = f": {self.rule.signature}" if self.rule.signature else ""
+            expected = f"{' or '.join(self.rule.stages)}{signature}"
             lines.append(("expected", f"passed, or {expected}" if self.rule.outcome == "intermittent" else expected))
             lines.append(("found", self.observation.text if self.observation is not None else "passed"))
             lines.append(("case", self.observation.case if self.observation is not None else ""))
@@ -130,10 +131,6 @@ def judge(rule: Expectation | None, observation: Observation | None) -> Verdict:
 def allows(rule: Expectation, way: Observation) -> bool:
     """Return whether failing in this one way is what a rule says."""
     return way.stage in rule.stages and contains_signature(way.signature, rule.signature)
-
-
-def _told(stage: str, signature: str) -> str:
-    return f"{stage}: {signature}" if signature else stage
 
 
 def _happened(observation: Observation) -> str:

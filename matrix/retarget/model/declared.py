@@ -197,6 +197,18 @@ class RuntimeConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
             used=tuple(self.used[index] for index in order if self.used),
         )
 
+    def misplaced(self, work: Sequence[tuple[str, int]]) -> str:
+        """Return which device executed nothing and should, or the other way round; empty where none did. `work` has the
+        URI of each device and what it executed, in order."""
+        names = self.roles or [uri for uri, _ in work]
+        for name, (uri, count), wanted in zip(names, work, self.used, strict=False):
+            if wanted is not None and wanted != bool(count):
+                device = name if name == uri else f"{name} ({uri})"
+                found, expected = ("no work", "some") if wanted else ("work", "none")
+                counts = ", ".join(f"{other} = {number}" for other, (_, number) in zip(names, work, strict=True))
+                return f"the device {device} executed {found}, expected {expected}; dispatches: {counts}"
+        return ""
+
 
 class TargetConfig(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """Ties compiler configs to runtime configs under one name. No runtimes: compile only."""

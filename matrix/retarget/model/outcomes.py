@@ -85,7 +85,8 @@ class DeviceInfo:
     says in one line why nothing runs on a listed device, such as an error of its compiler, and `remedy` what to
     install; both are empty for a usable one. `note` is for reports of a device that was used: its driver, and which
     others were not used and why. `host` is a digest of the kind of CPU of the machine that opened it (`host_identity`),
-    `arrays` the versions of the packages that make and compare arrays there; both are empty where it is only listed.
+    `arrays` the versions of the packages that make and compare arrays there, with the variables that drivers read; both
+    are empty where it is only listed.
     """
 
     driver: str

@@ -441,7 +441,8 @@ def name_error(name: str) -> str | None:
     if dot and prefix in _KNOWN:
         if own in _KNOWN[prefix] or re.fullmatch(_ALSO.get(prefix, "(?!)"), own):
             return None
-        return f"found the unknown capability {name!r}, expected {_expected(prefix)}{_nearest(name, prefix)}"
+        near = did_you_mean(name, [f"{prefix}.{known}" for known in _KNOWN[prefix]])
+        return f"found the unknown capability {name!r}, expected {_expected(prefix)}{near}"
     if dot and own and prefix and not nearest(prefix, _KNOWN, cutoff=0.75):
         return None
     expected = f"expected {', '.join(NEUTRAL)}, or a name with one of the prefixes {', '.join(_KNOWN)}"
@@ -457,10 +458,6 @@ def _expected(prefix: str) -> str:
         "cpu": "a feature as LLVM names it, in lower case",
     }
     return sorts.get(prefix, f"one of {', '.join(_KNOWN[prefix])}")
-
-
-def _nearest(name: str, prefix: str) -> str:
-    return did_you_mean(name, [f"{prefix}.{known}" for known in _KNOWN[prefix]])
 
 
 def _unprefixed(name: str) -> str:

@@ -371,7 +371,7 @@ def _lines(file: Path) -> Iterator[ResultsLine]:
     number = 0
     try:
         with _opened(file) as stream:
-            for number, line in enumerate(filter(_is_whole, stream), 1):
+            for number, line in enumerate((line for line in stream if line.endswith(b"\n")), 1):
                 yield _decoded(decoder, file, number, line)
     except OSError as error:
         msg = f"cannot read {display_path(file)}: {error.strerror or error}"
@@ -386,10 +386,6 @@ def _opened(file: Path) -> BinaryIO:
     if what := irregular(file):  # a named pipe without a writer would be waited for without end
         raise OSError(errno.EINVAL, f"found {what}")
     return file.open("rb")
-
-
-def _is_whole(line: bytes) -> bool:
-    return line.endswith(b"\n")
 
 
 def _decoded(decoder: msgspec.json.Decoder[ResultsLine], file: Path, number: int, line: bytes) -> ResultsLine:

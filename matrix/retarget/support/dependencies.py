@@ -31,6 +31,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path, PurePath
@@ -40,6 +41,12 @@ from typing import Any, ClassVar
 from retarget.support.files import content_digest
 
 Dependency = tuple[str, str, str]
+
+OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*", "OPENCL_*")
+_OF_MESA = ("ANV_*", "FD_*", "GALLI?M_*", "INTEL_*", "LP_*", "MESA_*", "NIR_*", "NVK_*", "PAN*_*", "RADV_*", "TU_*")
+_OF_OTHERS = ("ACO_*", "AMD*_*", "CL_*", "CUDA_*", "GPU_*", "HIP_*", "HSA_*", "IGC_*", "IREE_*", "MVK_*", "OCLGRIND_*")
+OF_DRIVERS = (*OF_LOADERS, *_OF_MESA, *_OF_OTHERS, "POCL_*", "QEMU_*", "RUSTICL_*", "V3D*", "VK_*", "__GL_*")
+"""The variables that drivers and their loaders read."""
 
 _ASKED: Sequence[tuple[Any, str, str, int | None]] = (
     *((os, name, "path", 0) for name in ("access", "lstat", "readlink", "stat")),
@@ -262,6 +269,11 @@ def watched() -> AbstractContextManager[None]:
     return nullcontext() if Recorder.current is None else Recorder.current.watching()
 
 
+def variables(likes: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the variables whose names are like these, sorted."""
+    return sorted(one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in likes))
+
+
 def dependency_state(sort: str, name: str, env: Mapping[str, str]) -> str:  # noqa: PLR0911  (one for each sort)
     """Return the state of a dependency, with `env` as the environment; empty where nothing can tell it."""
     try:
@@ -303,7 +315,9 @@ def code_reached(module: str) -> str:
     return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
 
 
-CORE = ("retarget.arrays", "retarget.session.run", "retarget.model", "retarget.support.dependencies", "retarget.worker")
+CORE = tuple(
+    f"retarget.{name}" for name in ("arrays", "extension", "model", "profiles", "session.run", "support", "worker")
+)
 """The modules of the core that run and judge, and say what a result depends on."""
 
 

@@ -162,7 +162,8 @@ class _Space:
             found.append(_alternatives(paired))
         if (avoided := _cover([term for term in words if term.is_plain], unwanted, unwanted)) is not None:
             found.append(f"not ({' or '.join(avoided)})")
-        return min(found, key=_length, default=None)
+        joining = {"and", "or", "not"}
+        return min(found, key=lambda text: sum(word not in joining for word in text.split()), default=None)
 
     def _within(self, words: Sequence[_Term], among: int) -> str | None:
         """The part after `run and` or `vmvx and`, where only the targets of that word need to be distinguished."""
@@ -237,11 +238,6 @@ def _cover(terms: Sequence[_Term], wanted: int, allowed: int) -> list[str] | Non
 
 def _alternatives(texts: Sequence[str]) -> str:
     return " or ".join(f"({text})" if " and " in text and len(texts) > 1 else text for text in texts)
-
-
-def _length(text: str) -> int:
-    """How many words of targets an expression has."""
-    return sum(word not in {"and", "or", "not"} for word in text.split())
 
 
 def _union(terms: Iterable[_Term]) -> int:

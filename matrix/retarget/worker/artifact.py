@@ -14,6 +14,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from retarget.support.dependencies import OF_DRIVERS, variables
 from retarget.support.errors import RetargetError
 from retarget.support.files import can_be_written, read_bytes, write_atomically
 
@@ -89,17 +90,19 @@ def user_cache() -> Path:
 
 
 class KeptFiles:
-    """The files that code in a worker keeps in a cache; None is that of RETARGET_CACHE_DIR, or the user's."""
+    """The files that code in a worker keeps in a cache; None is that of RETARGET_CACHE_DIR, or the user's. With other
+    variables of drivers, other files are kept."""
 
     def __init__(self, cache: Path | None = None) -> None:
         if cache is None:
             named = os.environ.get(CACHE_DIR_VARIABLE)
             cache = Path(named) if named else user_cache()
         self.folder = cache / "v1" / KEPT
+        self._env = hashlib.sha256(f"{variables(OF_DRIVERS)}".encode()).hexdigest()[:8]
 
     def read(self, key: str) -> bytes | None:
         """Return what is kept under a key (SHA-256 hex) and mark it as used; None if nothing is, or it is damaged."""
-        path = self.folder / key[:2] / key
+        path = self._path(key)
         try:
             data = path.read_bytes()
             with suppress(OSError):  # a read-only cache still serves
@@ -111,7 +114,10 @@ class KeptFiles:
     def write(self, key: str, content: bytes) -> None:
         """Keep `content` under a key, after its digest. Does nothing where the folder cannot be written."""
         with suppress(OSError):
-            write_atomically(self.folder / key[:2] / key, hashlib.sha256(content).digest() + content)
+            write_atomically(self._path(key), hashlib.sha256(content).digest() + content)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key[:2]}{self._env}" / key
 
 
 def is_damaged(path: Path) -> bool:

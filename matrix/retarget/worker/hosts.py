@@ -268,6 +268,8 @@ _DIGEST = 'digest() { sha256sum "$1" 2>/dev/null || shasum -a 256 "$1"; }'
 _SET_UP = f"""\
 mkdir -p {{folder}}/store {{folder}}/calls && cd {{folder}} || exit {_UNUSABLE}
 pwd; uname -s; uname -m; uname -o 2>/dev/null || echo
+grep -E '^(vendor_id|cpu |model|flags|features|CPU |Features|isa|uarch|m[a-z]+id)' /proc/cpuinfo 2>/dev/null \
+    | grep -v MHz | sort -u | cksum
 [ -z "$(find swept -mtime -1 2>/dev/null)" ] || exit 0
 : > swept
 find calls/* -prune -mtime +1 -exec rm -rf {{{{}}}} + 2>/dev/null
@@ -301,10 +303,11 @@ exit $status"""
 
 
 class Platform(Struct, frozen=True, kw_only=True):
-    """A host's own description: `uname -s` (`Android` there), `uname -m`."""
+    """A host's own description: `uname -s` (`Android` there), `uname -m`, a checksum of the kind of its CPU."""
 
     system: str
     machine: str
+    cpu: str
 
 
 class RemoteCalls:
@@ -327,7 +330,8 @@ class RemoteCalls:
             msg = f"host {host.name!r}: the folder {folder_of(host)} cannot be used: {answer.text}"
             raise HostError(msg, hint="`folder` of the [[host]] names another")
         self.folder = lines[0]
-        self.platform = Platform(system="Android" if lines[3:] == ["Android"] else lines[1], machine=lines[2])
+        system, machine, known, *cpu = (*lines[1:], "")
+        self.platform = Platform(system=known if known == "Android" else system, machine=machine, cpu=cpu[0])
 
     def close(self) -> None:
         """Remove the files of the last call and disconnect."""

@@ -95,7 +95,8 @@ class _Reader:
     def check(self) -> None:
         """Note what is wrong with the values of tables that are well-formed."""
         top = _valid(CiFileTable, {**self._data, "runner": [_ANY_RUNNER], "event": [_ANY_EVENT], "waiver": []})
-        labels = _texts(self._data.get("labels"))
+        written = self._data.get("labels")
+        labels = [one for one in written if isinstance(one, str)] if isinstance(written, list) else []
         for runner, path in self._tables(RunnerTable, "runner"):
             self._runner(runner, path, labels)
         for event, path in self._tables(EventTable, "event"):
@@ -202,7 +203,8 @@ class _Reader:
         first: dict[str, KeyPath] = {}
         for name, path in zip(names, paths, strict=True):
             if first.setdefault(name, path) != path:
-                self._problem(path, f"found {name!r} a second time, expected it once; {_at(first[name])} has it")
+                at = first[name][:-1] if first[name][-1] == "name" else first[name]
+                self._problem(path, f"found {name!r} a second time, expected it once; {format_key_path(at)} has it")
 
     def _problem(self, path: KeyPath, message: str) -> None:
         self._problems.append(Problem(path, message))
@@ -219,11 +221,3 @@ def _valid(model: type[_Table], entry: object) -> _Table | None:
         return model.model_validate(known)
     except ValidationError:
         return None
-
-
-def _texts(value: object) -> Sequence[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
-
-def _at(path: KeyPath) -> str:
-    return format_key_path(path[:-1] if path[-1] == "name" else path)

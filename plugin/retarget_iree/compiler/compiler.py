@@ -47,6 +47,7 @@ from retarget_iree.compiler.flags import (
     front_flags,
     missing_files,
     not_inputs,
+    programs,
     split_flag,
     target_words,
     with_devices,
@@ -81,7 +82,27 @@ _LOCAL = "--iree-hal-target-device=local"
 _PROBE_MODULE = b"util.func public @probe() {\n  util.return\n}\n"
 
 
-class IreeCompiler(Compiler):
+class CompilerOfIree(Compiler):
+    """What compilers that begin with IREE have in common."""
+
+    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
+        """Return the variable that selects a toolchain."""
+        return compiler_environment(config.toolchain)
+
+    def release_packages(self) -> Sequence[str]:
+        """Return the package of a release."""
+        return (COMPILER_PACKAGE,)
+
+    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
+        """Return the command that writes smaller variants."""
+        return shrink_command(source, folder, keep_types=keep_types)
+
+    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
+        """Return the command of `iree-reduce`, from the library."""
+        return reduce_command(source, output, script)
+
+
+class IreeCompiler(CompilerOfIree):
     """Compiles `.mlir`, `.mlirbc` and `.onnx` to `.vmfb`.
 
     With `--compile-to=PHASE` among the flags the artifact is the program's text at that phase, byte for byte what
@@ -107,14 +128,6 @@ class IreeCompiler(Compiler):
     def describe_build(self, toolchain: Toolchain | None) -> str:
         """Return version and build."""
         return find_compiler(toolchain).describe()
-
-    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects a toolchain."""
-        return compiler_environment(config.toolchain)
-
-    def release_packages(self) -> Sequence[str]:
-        """Return the package of a release."""
-        return (COMPILER_PACKAGE,)
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
         """Check the flags one by one and name the host CPU.
@@ -170,14 +183,6 @@ class IreeCompiler(Compiler):
     def module_size(self, artifact: bytes) -> ModuleSize:
         """Return the size of a module at the phase `flow`."""
         return flow_size(artifact.decode("utf-8", "replace"))
-
-    def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
-        """Return the command that writes smaller variants."""
-        return shrink_command(source, folder, keep_types=keep_types)
-
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of `iree-reduce`, from the library."""
-        return reduce_command(source, output, script)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found. A driver without given devices stands for any
@@ -260,6 +265,7 @@ def _resolved(build: CompilerBuild, flags: tuple[str, ...]) -> Resolved:
         build_id=build.build_id(),
         flags=flags,
         not_inputs=not_inputs(flags),
+        files=programs(flags),
         suffix_facts=((".onnx", f"onnx {onnx_version(build)}"),),
         build=build.describe(),
     )
@@ -353,16 +359,14 @@ class IreeOptCompiler(Compiler):
         """Name the compiler as `iree` does, with the tool that runs: a build folder may have built it alone."""
         return _build(config.toolchain).fingerprint()
 
-    def toolchain_environment(self, config: CompilerConfig | RuntimeConfig) -> Sequence[tuple[str, str]]:
-        """Return the variable that selects a toolchain."""
-        return compiler_environment(config.toolchain)
+    toolchain_environment = CompilerOfIree.toolchain_environment
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:  # noqa: ARG002  the base class's
         """Check the flags. Raises `UnavailableError` without the tool, `CompilerError` with its message."""
         build = _build()
         if diagnostics := tool_diagnostics(build, flags):
             raise CompilerError("; ".join(diagnostics), diagnostics="\n".join(diagnostics), verdict=True)
-        return Resolved(build_id=build.build_id(), flags=flags, not_inputs=not_inputs(flags), build=build.describe())
+        return _resolved(build, flags)
 
     def compile(self, request: CompileRequest) -> Compiled:
         """Run the passes. Raises `CompilerError` whose summary is the tool's first error."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import platform
 import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from retarget.extension import CompilerError
 from retarget.model import CompilerConfig
 from retarget.support import did_you_mean
 
+from retarget_iree.builds import LINKERS
 from retarget_iree.runtime.devices import HAL_DRIVERS
 
 PHASE_FLAG = "compile-to"
@@ -40,6 +42,7 @@ _WORD_FLAG = re.compile(
     rf"|compile-(?:to|from)|iree-llvmcpu-target-.*|iree-(?:{_OF_CHIPS})-target.*"
 )
 _INPUT_FLAG = re.compile(r"(?:spec-path|spec-filename|transform-dialect-library|func-ops-file-name)$")
+_COMMAND_FLAG = re.compile(r"-linker-path$|-preprocess-executables-with$")
 _DEVICE_WORDS = {
     word: (hal.device, *hal.backends[:1])
     for hal in HAL_DRIVERS.values()
@@ -123,6 +126,16 @@ def not_inputs(flags: Iterable[str]) -> tuple[str, ...]:
         for flag, (name, _) in ((flag, split_flag(flag)) for flag in flags)
         if _OUTPUT_FLAG.search(name) or _WORD_FLAG.fullmatch(name)
     )
+
+
+def programs(flags: Sequence[str]) -> tuple[Path, ...]:
+    """Return the programs on PATH that a compile runs: those of commands that flags name, and the linkers of the system
+    where these are to link."""
+    words = [
+        word for name, value in map(split_flag, flags) if _COMMAND_FLAG.search(name) for word in (value or "").split()
+    ]
+    links = flag_value(flags, "iree-llvmcpu-link-embedded").lower() in {"false", "0"}
+    return tuple(Path(found) for found in map(shutil.which, (*words, *(LINKERS if links else ()))) if found)
 
 
 def missing_files(flags: Iterable[str]) -> tuple[str, ...]:

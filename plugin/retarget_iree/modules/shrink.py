@@ -21,6 +21,7 @@ from typing import Any
 
 from retarget.extension import CompilerError, UnavailableError
 
+from retarget_iree.checks import is_public, symbol_of, walk
 from retarget_iree.modules.onnx_import import import_onnx
 from retarget_iree.toolchain import compiler_api
 
@@ -104,10 +105,10 @@ def _edits(text: str, *, keep_types: bool) -> Iterator[tuple[str, Callable[[], s
     from iree.compiler import ir
 
     module = ir.Module.parse(text)
-    public = [_name(one) for one in _functions(module) if _is_public(one)]
+    public = [symbol_of(one) for one in _functions(module) if is_public(one)]
     for kept in _parts(public):
         yield f"only {', '.join(kept)}", lambda kept=kept: _with(text, _keep, set(kept))  # type: ignore[misc]
-    sizes = [(_name(one), len(_body(one))) for one in _functions(module) if len(one.regions[0].blocks) == 1]
+    sizes = [(symbol_of(one), len(_body(one))) for one in _functions(module) if len(one.regions[0].blocks) == 1]
     if not keep_types:
         for function, size in sizes:
             for length in dict.fromkeys((size // 2, 3 * size // 4, 7 * size // 8, size - 2)):
@@ -135,8 +136,8 @@ def _sized(text: str) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _has(module: Any) -> str:
-    functions = [one for one in _functions(module) if _is_public(one)]
-    ops = sum(1 for _ in _walk(module.operation)) - len(_functions(module))
+    functions = [one for one in _functions(module) if is_public(one)]
+    ops = sum(1 for _ in walk(module.operation)) - len(_functions(module))
     return f"{len(functions)} function{'s' * (len(functions) != 1)}, {ops} op{'s' * (ops != 1)}"
 
 
@@ -162,7 +163,7 @@ def _with(text: str, edit: Callable[..., None], *arguments: Any) -> str:
 
 def _keep(module: Any, names: set[str]) -> None:
     for one in _functions(module):
-        if _is_public(one) and _name(one) not in names:
+        if is_public(one) and symbol_of(one) not in names:
             one.erase()
 
 
@@ -170,7 +171,7 @@ def _end(module: Any, function: str, length: int) -> None:
     """End a function after some of its ops, with the results of the last of them."""
     from iree.compiler import ir
 
-    (one,) = (found for found in _functions(module) if _name(found) == function)
+    (one,) = (found for found in _functions(module) if symbol_of(found) == function)
     body = _body(one)
     results = list(body[length - 1].results)
     for later in reversed(body[length:]):
@@ -189,7 +190,7 @@ def _take(module: Any, function: str, at: int, how: str) -> None:
     """Take an op out: its results become operands of the same types, or further arguments of the function."""
     from iree.compiler import ir
 
-    (one,) = (found for found in _functions(module) if _name(found) == function)
+    (one,) = (found for found in _functions(module) if symbol_of(found) == function)
     op = _body(one)[at]
     block = one.regions[0].blocks[0]
     added = []
@@ -218,7 +219,7 @@ def _drop_unused(module: Any, names: set[str] | None = _DROPPED) -> None:
     is_changed = True
     while is_changed:
         is_changed = False
-        for one in reversed(list(_walk(module.operation))):
+        for one in reversed(list(walk(module.operation))):
             results = list(one.results)
             if results and (names is None or one.name in names) and not any(list(result.uses) for result in results):
                 one.erase()
@@ -235,7 +236,7 @@ def _drop_arguments(module: Any) -> None:
     """Take the arguments of public functions out that nothing uses."""
     from iree.compiler import ir
 
-    for one in filter(_is_public, _functions(module)):
+    for one in filter(is_public, _functions(module)):
         block = one.regions[0].blocks[0]
         unused = [at for at, argument in enumerate(block.arguments) if not list(argument.uses)]
         for at in reversed(unused):
@@ -256,22 +257,6 @@ def _functions(module: Any) -> list[Any]:
 
 def _body(function: Any) -> list[Any]:
     return [one.operation for one in function.regions[0].blocks[0].operations]
-
-
-def _name(function: Any) -> str:
-    return str(function.attributes["sym_name"].value)
-
-
-def _is_public(function: Any) -> bool:
-    return "sym_visibility" not in function.attributes or function.attributes["sym_visibility"].value == "public"
-
-
-def _walk(operation: Any) -> Iterator[Any]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for one in list(block.operations):
-                yield one.operation
-                yield from _walk(one.operation)
 
 
 # ---------------------------------------------------------------- edits of the text

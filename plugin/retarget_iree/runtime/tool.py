@@ -105,7 +105,7 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
         msg = f"{what} does not run{'' if host is not None else ' here'}: {said}"
         raise UnavailableError(msg)
     infos = [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
-    infos = [replace(info, runtime=place.build) for info in infos]
+    infos = [replace(info, runtime=place.build, host=place.cpu) for info in infos]
     if host is not None:  # one run at a time, also on its CPU: it may be small, and others use it too
         return [replace(one, physical_id=f"{host.identity} {one.physical_id}", exclusive=True) for one in infos]
     if config.run_under:  # it may be another machine, of which the APIs of this one know nothing
@@ -421,7 +421,10 @@ _LIBRARIES = ("lib*.so*", "../lib/lib*.so*", "lib*.dylib", "../lib/lib*.dylib")
 
 
 class Place:
-    """Where a tool runs: this machine. `tool` is its command there, `build` names it for people."""
+    """Where a tool runs: this machine. `tool` is its command there, `build` names it for people, `cpu` the kind of CPU
+    of another machine."""
+
+    cpu = ""
 
     def __init__(self, config: RuntimeConfig) -> None:
         build = find_tool(config.toolchain)
@@ -459,6 +462,7 @@ class HostPlace(Place):
             connected.callback(calls.close)
             build = None if host.run_with else find_tool(config.toolchain)
             self.tool, self.build = self._chosen(config, build)
+            self.cpu = calls.platform.cpu
             connected.pop_all()
 
     def _chosen(self, config: RuntimeConfig, build: RuntimeBuild | None) -> tuple[str, str]:

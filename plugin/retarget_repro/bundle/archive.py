@@ -331,9 +331,10 @@ _ORIGIN = Origin(file=Path("bundle.json"), key_path="")
 
 def open_devices(
     run: Mapping[str, Any], uris: Sequence[str], note: Callable[..., None], toolchain: Path | None = None
-) -> Device:
+) -> tuple[Device, RuntimeConfig]:
     """Open the devices of a bundle, or those that are named instead, with a toolchain, or with what is installed where
-    that has no runtime, which is noted. Raises what `Driver.open` does, and `UnavailableError` without `run_with`."""
+    that has no runtime, which is noted. Return the config, too. Raises what `Driver.open` does, and `UnavailableError`
+    without `run_with`."""
     registry = load_extensions()
     driver, used = registry.driver(run["driver"]), None
     if toolchain is not None and not driver.overrides("toolchain_environment"):
@@ -344,6 +345,7 @@ def open_devices(
         name="repro",
         driver=run["driver"],
         devices=tuple(uris or [device["uri"] for device in run["devices"]]),
+        roles=tuple(run.get("roles", ())),
         used=tuple(run["used"]),
         flags=tuple(run["flags"]),
         run_under=tuple(run["run_under"]),
@@ -357,7 +359,7 @@ def open_devices(
             raise
         note(said=str(error))
         config = replace(config, toolchain=None)
-    return driver.open(config)
+    return driver.open(config), config
 
 
 def compile_module(

@@ -74,6 +74,7 @@ class RunStep(_Part, frozen=True, kw_only=True):
     devices: tuple[DeviceUse, ...]
     flags: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    roles: tuple[str, ...] = ()
     used: tuple[bool | None, ...] = ()
     run_under: tuple[str, ...] = ()
     run_with: str | msgspec.UnsetType = msgspec.UNSET

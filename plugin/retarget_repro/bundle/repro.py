@@ -377,12 +377,14 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     for word in run["run_under"]:
         if word.startswith(f"{HERE}{os.sep}"):
             Path(word).chmod(0o755)  # a bundle is unpacked without any file that can be executed
+    if (given := len(options.device)) and given != len(run["devices"] or options.device):
+        raise CannotTell(f"--device: found {given}, expected one for each device of the bundle, {len(run['devices'])}")
     if bundle["toolchain"] == "iree":
-        device = _open(run, options.device)
+        device, config = _open(run, options.device), None
     else:
         from retarget_repro.bundle.archive import open_devices
 
-        device = open_devices(run, options.device, _note, options.toolchain)
+        device, config = open_devices(run, options.device, _note, options.toolchain)
     content = json.loads((HERE / "cases" / "cases.json").read_bytes())
     parameters = [(scope, HERE / "cases" / file) for scope, file in content["parameters"]]
     _note(at="load")
@@ -403,6 +405,8 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
         checks: list[Check] = []
         try:
             results = program.call(case["function"], inputs, checks.append)
+            is_asked = config is not None and any(one is not None for one in config.used)
+            work = zip((one.uri for one in device.infos), program.last_work(), strict=True) if is_asked else ()
         except DriverError as error:
             _failed("run", error)
             continue
@@ -411,6 +415,8 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
             _note(failure=["compare", mismatch.summary])
         if case["must_check"] and not checks:
             _note(failure=["compare", f"function {case['function']!r} made no check"])
+        if config is not None and (said := config.misplaced([*work])):
+            _note(failure=["run", said])
 
 
 def _failed(stage: str, error: Any) -> None:

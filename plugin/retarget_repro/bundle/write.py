@@ -315,6 +315,7 @@ def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], with
         ),
         flags=runtime.flags,
         env={name: value for name, value in runtime.env if name not in without_env},
+        roles=runtime.roles,
         used=runtime.used,
         run_under=packed_command(folder, runtime.run_under),
         run_with=(runtime.toolchain is not None and runtime.toolchain.run_with) or msgspec.UNSET,

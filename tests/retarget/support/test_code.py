@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from retarget.support.dependencies import (
+    CORE,
     _folders_of,
     _names_in,
     _reached,
@@ -92,3 +94,13 @@ def test_the_versions_of_what_arrays_are_made_with() -> None:
     found = versions_of_arrays()
     assert found.startswith(f"Python {platform.python_version()} ")
     assert [one.removesuffix(".dist-info") for one in found.split()[2:]] == named
+
+
+def test_the_core_that_judges_is_all_that_a_worker_imports_to_run() -> None:
+    code = (
+        "import sys; from retarget.worker.child import main, run_external, run_in_process\n"
+        "print(*(name for name, module in sys.modules.items() if name.startswith('retarget.') and module.__file__))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = [name for name in done.stdout.split() if not f"{name}.".startswith(tuple(f"{one}." for one in CORE))]
+    assert others == []

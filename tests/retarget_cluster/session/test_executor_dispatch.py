@@ -372,6 +372,15 @@ def test_devices_are_those_of_most_cores_and_others_are_named() -> None:
     assert executor.notes == (f"{runtime_config().name} runs on a, b, d; other devices of it, on c, e, are unused",)
 
 
+def test_devices_of_another_runtime_are_others_wherever_its_folder_is() -> None:
+    link = Link(worker("a"), worker("b"), worker("c", cores=1))
+    builds = {"a": "rt 2 (build 1, /a)", "b": "rt 2 (build 1, /b)", "c": "rt 1 (build 0)"}
+    link.devices = {name: (dataclasses.replace(DEVICE, runtime=build),) for name, build in builds.items()}
+    executor = executor_of(link)
+    assert executor.devices(runtime_config()) == link.devices["a"]
+    assert executor.notes == (f"{runtime_config().name} runs on a, b; other devices of it, on c, are unused",)
+
+
 def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
     link = Link(
         worker("a", draining=True),

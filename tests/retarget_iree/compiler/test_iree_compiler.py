@@ -306,6 +306,26 @@ def test_the_variables_that_name_linkers_and_plugins_count_with_their_files(
         assert len({*fingerprints}) == len(seen)
 
 
+@pytest.mark.parametrize("compiler", [IreeCompiler(), IreeOptCompiler(), OpenClCompiler()])
+def test_the_programs_that_a_compile_finds_on_path_count(
+    compiler: Compiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    profile = ("--opencl-profile=cpu",) if isinstance(compiler, OpenClCompiler) else ()
+    preprocess = "--iree-hal-preprocess-executables-with=mytool -x"
+    config = compiler_config(*profile, preprocess, "--iree-llvmcpu-link-embedded=false")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    fingerprints = []
+    for name in ("mytool", "ld.lld"):
+        (tmp_path / name).touch(mode=0o755)
+        resolved = compiler.resolve(config, config.flags)
+        assert tmp_path / name in resolved.files
+        assert resolved.front_end is None or tmp_path / name in resolved.front_end.files
+        fingerprints.append(compiler.fingerprint(config))
+    assert len({*fingerprints}) == len(fingerprints)
+    monkeypatch.setenv("IREE_LLVM_SYSTEM_LINKER_PATH", "mytool")
+    assert tmp_path / "mytool" in [path for _, path in toolchain.find_compiler().files()]
+
+
 def test_plugins_of_the_environment_count_and_one_that_does_not_load_is_an_error(
     iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -79,6 +79,22 @@ def test_where_one_kernel_changes_one_is_built_and_the_others_stay_in_their_bina
     assert again.compiled == []
 
 
+def test_with_another_driver_of_the_same_version_or_other_variables_of_drivers_kernels_are_built_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    for change in (
+        lambda: None,
+        lambda: monkeypatch.setattr("retarget_opencl.run.device.icd_libraries", lambda: [("driver.so", 1, 2)]),
+        lambda: monkeypatch.setenv("CL_CONFIG_CPU_VECTORIZER_MODE", "1"),
+        lambda: None,
+    ):
+        change()
+        (builds := start()).build([kernel("one")])
+        compiled.append(builds.compiled)
+    assert compiled == [[["one"]], [["one"]], [["one"]], []]
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("content", [b"damaged", b""])
 def test_a_damaged_file_is_built_again(start: Start, tmp_path: Path, content: bytes) -> None:

@@ -428,6 +428,6 @@ def test_devices_of_another_driver_are_opened_with_what_its_config_says(
         "flags": ["--x"],
         "run_under": ["env"],
     }
-    name, config = archive.open_devices(run, uris, print)  # type: ignore[misc]  (the double's answer)
-    assert (name, config.driver, config.devices) == ("d", "d", devices)
+    (name, config), same = archive.open_devices(run, uris, print)  # type: ignore[misc]  (the double's answer)
+    assert (name, config.driver, config.devices, same) == ("d", "d", devices, config)
     assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 from retarget.extension import Check, DriverError, UnavailableError
-from retarget.model import Stage
+from retarget.model import Origin, RuntimeConfig, Stage
 from retarget_repro.bundle import archive, repro
 from retarget_repro.bundle.repro import CannotTell
 
 CASE = {"name": "f", "function": "f", "inputs": [], "expected": None, "tolerances": {}, "must_check": False}
+CONFIG = RuntimeConfig(
+    name="r", driver="d", roles=("a", "b"), used=(None, True), origin=Origin(file=Path("matrix.toml"), key_path="")
+)
 
 
 @pytest.fixture
@@ -176,11 +179,31 @@ def test_devices_of_other_extensions_are_opened_by_them(
 ) -> None:
     asked: list[Any] = []
     device = Device()
-    monkeypatch.setattr(archive, "open_devices", lambda run, *more: asked.append((run["run_under"], *more)) or device)
+    monkeypatch.setattr(
+        archive, "open_devices", lambda run, *more: asked.append((run["run_under"], *more)) or (device, CONFIG)
+    )
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": None, "parameters": []}))
     options: Any = SimpleNamespace(device=["d://1"], toolchain=here)
-    repro._run({"toolchain": "retarget", "run": {"run_under": ["x"]}}, options, here / "a.vmfb")
+    bundle = {"toolchain": "retarget", "run": {"devices": [{"uri": "d://0"}], "run_under": ["x"]}}
+    repro._run(bundle, options, here / "a.vmfb")
     assert (asked, noted) == ([(["x"], ["d://1"], repro._note, here)], [{"at": "load"}])
+    bundle["run"]["devices"] *= 2
+    with pytest.raises(CannotTell, match=r"^--device: found 1, expected one for each device of the bundle, 2$"):
+        repro._run(bundle, options, here / "a.vmfb")
+
+
+@pytest.mark.parametrize(("counts", "said"), [((1, 2), []), ((3, 0), ["a = 3, b = 0"])])
+def test_a_device_that_executes_nothing_and_should_is_a_failure_of_the_run(
+    counts: tuple[int, int], said: list[str], here: Path, noted: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device: Any = Device()
+    device.infos, device.last_work = [SimpleNamespace(uri="d://0"), SimpleNamespace(uri="d://1")], lambda: counts
+    monkeypatch.setattr(archive, "open_devices", lambda *_: (device, CONFIG))
+    (here / "cases" / "cases.json").write_text(json.dumps({"cases": [CASE], "parameters": []}))
+    options: Any = SimpleNamespace(device=[], toolchain=None)
+    repro._run({"toolchain": "retarget", "run": {"run_under": []}}, options, here / "a.vmfb")
+    words = "the device b (d://1) executed no work, expected some; dispatches: "
+    assert failures(noted) == [["run", f"{words}{one}"] for one in said]
 
 
 def test_arrays_have_the_element_type_that_npy_may_not_know(here: Path) -> None:

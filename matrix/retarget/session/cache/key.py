@@ -203,30 +203,10 @@ def _response(file: Path) -> Sequence[str]:
         return ()
 
 
-_FIELDS = frozenset(
-    {
-        "vendor_id",
-        "cpu family",
-        "model",
-        "model name",
-        "stepping",
-        "flags",
-        "features",
-        "cpu implementer",
-        "cpu architecture",
-        "cpu variant",
-        "cpu part",
-        "cpu revision",
-        "isa",
-        "uarch",
-        "mvendorid",
-        "marchid",
-        "mimpid",
-        "cpu",
-        "revision",
-        "platform",
-    }
-)
+_OF_X86 = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
+_OF_ARM = ("features", "cpu implementer", "cpu architecture", "cpu variant", "cpu part", "cpu revision")
+_OF_OTHERS = ("isa", "uarch", "mvendorid", "marchid", "mimpid", "cpu", "revision", "platform")
+_FIELDS = frozenset((*_OF_X86, *_OF_ARM, *_OF_OTHERS))
 """The lines of Linux's /proc/cpuinfo that distinguish kinds of cores (x86, Arm, RISC-V, POWER)."""
 
 

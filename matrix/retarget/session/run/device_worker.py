@@ -19,7 +19,7 @@ from retarget.model import RuntimeConfig
 from retarget.model.outcomes import DeviceInfo
 from retarget.session.cache.key import host_identity
 from retarget.session.refusals import device_infos
-from retarget.support.dependencies import versions_of_arrays
+from retarget.support.dependencies import OF_DRIVERS, variables, versions_of_arrays
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Devices, Done, MoveBytes, OpenDevices, Progress, Refused
 from retarget.worker.process import WorkerProcess
@@ -239,7 +239,9 @@ class DeviceWorker:
         answer = self._worker.ask(OpenDevices(config=config, cache=self._cache), Devices, timeout=timeout)
         infos = device_infos(answer, f"runtime config {config.name!r}: driver {config.driver!r}", "open")
         _expect_distinct(config, infos)
-        return tuple(dataclasses.replace(info, host=host_identity(), arrays=versions_of_arrays()) for info in infos)
+        here = host_identity() if config.host is None else ""
+        arrays = f"{versions_of_arrays()} {variables(OF_DRIVERS)}"
+        return tuple(dataclasses.replace(info, host=here or info.host, arrays=arrays) for info in infos)
 
     def _taken(self, env: Sequence[tuple[str, str]]) -> WorkerProcess | None:
         fits = self._spare is not None and not (env or self._extensions or self._starts_processes)

@@ -34,7 +34,15 @@ from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, 
 from retarget.session.cache.key import InputDigests, digest_of, host_identity
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.toolchains import describe_build
-from retarget.support.dependencies import CORE, Dependency, dependency_state, versions_of_arrays
+from retarget.support.dependencies import (
+    CORE,
+    OF_DRIVERS,
+    OF_LOADERS,
+    Dependency,
+    dependency_state,
+    variables,
+    versions_of_arrays,
+)
 from retarget.support.errors import RetargetError
 from retarget.support.files import LIMIT_VARIABLE, read_regular
 from retarget.targets.selection import names_devices
@@ -42,13 +50,13 @@ from retarget.targets.selection import names_devices
 _FORMAT = "3"
 """Incremented when what the digest covers, or what is kept under it, changes."""
 
-_OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*", "OPENCL_*")
-_OF_MESA = ("ACO_*", "ANV_*", "GALLIUM_*", "INTEL_*", "LP_*", "MESA_*", "NIR_*", "NVK_*", "RADV_*", "TU_*", "VK_*")
-_OF_DRIVERS = (*_OF_MESA, "AMD_*", "CL_*", "CUDA_*", "GPU_*", "HIP_*", "HSA_*", "IGC_*", "IREE_*", "POCL_*", "QEMU_*")
+_REGISTERED = tuple(f"{top}/vulkan/icd.d" for top in ("/etc", "/usr/local/share", "~/.config", "~/.local/share"))
+"""Folders in which a machine's own drivers are registered. Those of its packages are in others."""
+
 _MANIFESTS = frozenset({".icd", ".json"})
 _LIBRARY = re.compile(r'[^\s"]+\.(?:so|dylib|dll)[^\s"]*')
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
-_VARIABLES = (*_OF_LOADERS, *_OF_DRIVERS, *_OF_ARRAYS)
+_VARIABLES = (*OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
 """The variables that Python and its C libraries read."""
 
@@ -92,25 +100,22 @@ class RunDependencies:
         if runtime not in self._known:
             drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
             build = describe_build(self._registry, self._extensions, runtime)
-            variables = _variables(_VARIABLES)
+            seen = variables(_VARIABLES)
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
             words = (*runtime.flags, *runtime.run_under, *programs)
-            env = (*runtime.env, *variables)
+            env = (*runtime.env, *seen)
             files = self._inputs.of(words, env=env, files=[*_libraries(env)], only_files=True)
-            self._known[runtime] = digest_of(json.dumps([drivers, build, variables, host, files]).encode())
+            self._known[runtime] = digest_of(json.dumps([drivers, build, seen, host, files]).encode())
         return self._known[runtime]
 
 
-def _variables(likes: Sequence[str]) -> list[tuple[str, str]]:
-    return sorted(one for one in os.environ.items() if any(fnmatchcase(one[0], like) for like in likes))
-
-
-def _libraries(variables: Sequence[tuple[str, str]]) -> Iterator[Path]:
-    """Yield the files (ICDs, layers) that the variables of loaders name, or have in their folders, and the libraries
-    that these name."""
-    values = [value for name, value in variables if any(fnmatchcase(name, like) for like in _OF_LOADERS)]
+def _libraries(env: Sequence[tuple[str, str]]) -> Iterator[Path]:
+    """Yield the files (ICDs, layers) that the variables of loaders name, or have in their folders, those of a machine's
+    own drivers, and the libraries that these name."""
+    values = [value for name, value in env if any(fnmatchcase(name, like) for like in OF_LOADERS)]
+    values += ["/etc/OpenCL/vendors", *map(os.path.expanduser, _REGISTERED)]
     for place in (Path(part) for value in values for part in value.split(os.pathsep) if part):
         for file in sorted(place.glob("*")) if place.is_dir() else (place,):
             if file.suffix not in _MANIFESTS:
@@ -215,7 +220,7 @@ class ReusableResults:
 
     def _session(self, target: RunTarget) -> Dependency:
         """Return where a session is, what it imports from, and the variables of Python itself."""
-        about = [str(target.compile.folder), str(Path.cwd()), [*dict.fromkeys(sys.path)], _variables(_OF_PYTHON)]
+        about = [str(target.compile.folder), str(Path.cwd()), [*dict.fromkeys(sys.path)], variables(_OF_PYTHON)]
         return ("session", "", digest_of(json.dumps(about).encode()))
 
     def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:

@@ -343,18 +343,14 @@ class _Run(Struct, kw_only=True):
 
     def _misplaced(self, dispatches: Sequence[tuple[str, int]]) -> Failure | None:
         """Return a failure for the first device that executed nothing and should, or the other way round."""
-        for (name, count), wanted, info in zip(dispatches, self.runtime.used, self.infos, strict=False):
-            if wanted is not None and wanted != bool(count):
-                device = name if name == info.uri else f"{name} ({info.uri})"
-                found, expected = ("no work", "some") if wanted else ("work", "none")
-                counts = ", ".join(f"{other} = {number}" for other, number in dispatches)
-                summary = f"the device {device} executed {found}, expected {expected}; dispatches: {counts}"
-                hint = (
-                    "the compile devices say which device a program takes; those of one kind need ordinals, such as "
-                    "local[0] and local[1], to be different ones"
-                )
-                return Failure(stage=Stage.RUN, summary=summary, hint=hint)
-        return None
+        work = [(info.uri, count) for info, (_, count) in zip(self.infos, dispatches, strict=False)]
+        if not (summary := self.runtime.misplaced(work)):
+            return None
+        hint = (
+            "the compile devices say which device a program takes; those of one kind need ordinals, such as "
+            "local[0] and local[1], to be different ones"
+        )
+        return Failure(stage=Stage.RUN, summary=summary, hint=hint)
 
     def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
         """Return what is expected: the case's own values, or what the config that it is to agree with gave."""

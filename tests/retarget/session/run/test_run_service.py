@@ -284,6 +284,17 @@ def test_opening_that_hangs_is_an_error(tmp_path: Path, log: Path) -> None:
     assert str(caught.value) == expected
 
 
+def test_devices_are_of_the_variables_that_drivers_read_where_they_are_opened(
+    service: RunService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for variable in ("EDITOR", "EDITOR", "GALLIVM_DEBUG"):  # what a worker of a cluster has, its session does not know
+        monkeypatch.setenv(variable, f"{len(found)}")
+        config = runtime_config(env=(("NUMBER", f"{len(found)}"),))
+        found.append(service.devices(config)[0].arrays)
+    assert (found[0] == found[1], found[1] == found[2]) == (True, False)
+
+
 def test_probing_lists_devices_or_says_why_not(service: RunService) -> None:
     assert [info.uri for info in service.probe("double")] == ["double://0"]
     with pytest.raises(UnavailableError, match="no double here"):

@@ -10,12 +10,17 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
+from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import Host, RuntimeConfig
+from retarget.session.cache.key import host_identity
+from retarget.session.run.service import RunService
 from retarget.worker import RemoteCalls
 from retarget.worker.hosts import HostError
 from retarget_iree.runtime import tool as places
 from retarget_iree.runtime.tool import HostPlace, Place, _machine, _pushed
+from retarget_iree.toolchain import find_tool
+from ssh_server import local_host
 
 
 def elf(number: int) -> bytes:
@@ -72,7 +77,7 @@ class Calls:
     def __init__(self, host: Host) -> None:
         if self.error is not None:
             raise self.error
-        self.host, self.platform = host, SimpleNamespace(system="Linux", machine="aarch64")
+        self.host, self.platform = host, SimpleNamespace(system="Linux", machine="aarch64", cpu="1")
         self.closed = 0
 
     def digest(self, path: str) -> str:
@@ -126,6 +131,17 @@ def test_a_host_may_have_its_own_tool(place: Any) -> None:
     digest = hashlib.sha256(b"/opt/tool").hexdigest()
     assert (made.tool, made.build) == ("/opt/tool", f"/opt/tool of host 'board' (SHA-256 {digest[:12]})")
     assert made.run(["x"])[1]["needs"] == {}
+
+
+def test_devices_of_a_host_are_of_its_cpu(tmp_path: Path) -> None:
+    found = []
+    for other in ("", "grep() { echo 'model name : another'; }; ", ""):
+        host = local_host(tmp_path, run=("sh", "-c", f"{other}{{command}}"))
+        runtime = config(host=replace(host, run_with=str(find_tool(None).tool)))
+        with RunService(extensions=(), default_timeout=60) as service:
+            found += [one.host for one in service.devices(replace(runtime, driver="local-sync"))]
+    assert found[0] == found[2]
+    assert len({*found, host_identity()}) == 3
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -89,6 +90,8 @@ def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(
         ("HIP_VISIBLE_DEVICES", True),
         ("QEMU_CPU", True),
         ("RADV_DEBUG", True),
+        ("GALLIVM_PERF", True),
+        ("OCLGRIND_DATA_RACES", True),
         ("EDITOR", False),
     ],
 )
@@ -100,17 +103,21 @@ def test_variables_that_choose_drivers_and_devices_count(
     assert (digest() != before) is counts
 
 
-@pytest.mark.parametrize("by", ["manifest", "folder", "config", "library"])
-def test_the_library_of_a_driver_that_a_variable_names_counts(
+@pytest.mark.parametrize("by", ["manifest", "folder", "config", "library", "home"])
+def test_the_library_of_a_driver_that_a_variable_names_or_the_user_has_registered_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     (library := tmp_path / "driver.so.1").write_text("one")
-    (manifest := tmp_path / "icd.d/mine.json").parent.mkdir()
+    folder = tmp_path / (".local/share/vulkan/icd.d" if by == "home" else "icd.d")
+    (manifest := folder / "mine.json").parent.mkdir(parents=True)
     (manifest.parent / "folder.json").mkdir()  # which nothing can read, and comes before
-    manifest.write_text('{"ICD": {"library_path": "../driver.so.1"}}')
+    manifest.write_text(f'{{"ICD": {{"library_path": "{os.path.relpath(library, folder)}"}}}}')
     value = str({"library": library, "folder": manifest.parent}.get(by, manifest))
     env = [("VK_DRIVER_FILES", value)] if by == "config" else []
-    monkeypatch.setenv("OCL_ICD_VENDORS" if by != "library" else "LD_PRELOAD", "" if env else f"/nowhere:{value}")
+    if by == "home":
+        monkeypatch.setenv("HOME", str(tmp_path))
+    else:
+        monkeypatch.setenv("OCL_ICD_VENDORS" if by != "library" else "LD_PRELOAD", "" if env else f"/nowhere:{value}")
     target = replace(RUN, runtime=replace(RUN.runtime, env=tuple(env)))
     before = digest(target)
     assert digest(target) == before != ""
