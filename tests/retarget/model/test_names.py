@@ -11,7 +11,6 @@ from retarget.model.names import (
     config_name_error,
     is_glob,
     is_tag,
-    known_words,
     name_error,
     selected_cases,
     tag_error,
@@ -70,19 +69,6 @@ def test_tags_are_words_of_expressions() -> None:
 @pytest.mark.parametrize(("text", "expected"), [("a*", True), ("a?", True), ("[ab]", True), ("a.b+c-d_e", False)])
 def test_a_glob_has_what_no_name_has(text: str, expected: bool) -> None:
     assert is_glob(text) is expected
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "there is none"),
-        (2, "there is n0, n1"),
-        (8, "there is n0, n1, n2, n3, n4, n5, n6, n7"),
-        (9, "there is n0, n1, n2, n3, n4, n5, n6, n7 and 1 more"),
-    ],
-)
-def test_of_many_known_words_eight_are_named(count: int, text: str) -> None:
-    assert known_words(f"n{number}" for number in range(count)) == text
 
 
 @pytest.mark.parametrize(
