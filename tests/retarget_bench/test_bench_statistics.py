@@ -40,28 +40,6 @@ def test_noise_is_half_the_range_of_the_quartiles() -> None:
     assert noise_of([1.0]) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("factor", "within", "finding"),
-    [
-        (1.0, 0.05, Finding.SAME),
-        (1.03, 0.05, Finding.SAME),  # the ranks differ; the bound is larger
-        (1.1, 0.05, Finding.LARGER),
-        (0.9, 0.05, Finding.SMALLER),
-        (1.1, 0.2, Finding.SAME),
-    ],
-)
-def test_a_change_counts_that_is_larger_than_noise_and_bound(factor: float, within: float, finding: Finding) -> None:
-    assert compare_series([QUIET], scaled(factor), within=within).finding is finding
-
-
-def test_noise_above_the_bound_is_not_judged() -> None:
-    assert compare_series([[0.0] * 9], [0.0] * 9, within=0.05).finding is Finding.SAME
-    noisy = [1.0 + SEED.random() for _ in range(60)]
-    assert compare_series([QUIET], noisy, within=0.05).finding is Finding.NOISY
-    assert compare_series([noisy], scaled(3.0), within=0.05).finding is Finding.NOISY
-    assert compare_series([QUIET, scaled(1.2)], scaled(1.3), within=0.05).finding is Finding.NOISY
-
-
 def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise() -> None:
     noisy = [1.0 + SEED.random() for _ in range(60)]
     longest = max(noisy)
@@ -104,22 +82,6 @@ def test_few_of_equal_builds_seem_different() -> None:
     assert alarms == 0
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "finding"),
-    [
-        ([1.0, 1.02, 1.01], 1.5, Finding.LARGER),
-        ([1.0, 1.02, 1.01], 1.05, Finding.SAME),
-        ([1.0, 1.02, 1.01], 0.5, Finding.SMALLER),
-        ([1.0, 2.0, 1.5], 9.0, Finding.NOISY),
-        ([1.0, 1.0], 9.0, Finding.FEW),
-        ([1.0, 1.0, 1.0], 1.25, Finding.SAME),
-        ([1.0, 1.0, 1.0], 0.75, Finding.SAME),
-    ],
-)
-def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:
-    assert compare_values(before, after, within=0.25, exact=False).finding is finding
-
-
 @pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])
 def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None:
     assert compare_values([1.0, 1.0, 1.0], 2.0, within=0.25, exact=exact).p == p
@@ -130,12 +92,6 @@ def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None
 )
 def test_a_change_of_just_the_bound_is_none(after: float, finding: Finding) -> None:
     assert compare_values([4.0], after, within=0.25, exact=True).finding is finding
-
-
-def test_what_is_exact_is_compared_with_the_last_value() -> None:
-    assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
-    assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME
-    assert compare_values([], 12.0, within=0.1, exact=True).finding is Finding.FEW
 
 
 @pytest.mark.parametrize(

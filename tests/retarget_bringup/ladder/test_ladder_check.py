@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 from retarget.expect.verdict import RankedRule
 from retarget.model import Origin, Rung
-from retarget.results import Outcome, Result, SessionResults, TargetRecord
+from retarget.results import Outcome, SessionResults, TargetRecord
 from retarget.results.record import CaseRecord, CompileRecord
 from retarget.session import TargetRules
 from retarget.support import RetargetError
@@ -56,42 +56,6 @@ def test_where_there_is_no_ladder_yet_no_lines_are_spoken_of() -> None:
     assert not untried.holds
     one_lined = checked(ladder(m="matches"), session(), **of_two)
     assert one_lined.failures[0] == f"{NOTHING}: it has no result"
-
-
-def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> None:
-    both = [target("m"), target("n"), target("o")]
-    results = session(
-        fails("m", "compare", "values differ"), fails("n", "compare", "values differ"), fails("o", "load")
-    )
-    assert checked(ladder(m="stable", n="matches", o="dispatches"), results, targets=both).failures == (
-        "lower: 2 targets fell to completes: compare: values differ\n"
-        f"  bringup/x.ladder:2: {id_of('m')}  stable → completes\n"
-        f"  bringup/x.ladder:3: {id_of('n')}  matches → completes\n"
-        f"  run just that: pytest {id_of('m')}\n"
-        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('m')} --reason TEXT",
-        "lower: 1 target fell to compiles: load: no\n"
-        f"  bringup/x.ladder:4: {id_of('o')}  dispatches → compiles\n"
-        f"  run just that: pytest {id_of('o')}\n"
-        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('o')} --reason TEXT",
-    )
-
-
-def test_a_higher_rung_is_settled_by_raise_which_lowers_nothing() -> None:
-    before, results = ladder(m="loads", n="matches"), session(passes("m"), fails("n"))
-    both = [target("m"), target("n")]
-    found_here = checked(before, results, targets=both)
-    assert found_here.to_raise == (f"higher: 1 target above the ladder\n  bringup/x.ladder:2: {M}  loads → matches",)
-    assert len(found_here.failures) == 1
-    assert rungs(before, results, targets=both) == {"m": "matches", "n": "matches"}
-
-
-def test_stable_is_kept_by_fewer_runs_than_it_took_and_reached_by_as_many() -> None:
-    runs = [session(passes(), at=at) for at in range(3)]
-    assert checked(ladder(m="stable"), runs[0]).holds
-    assert rungs(ladder(m="stable"), runs[0]) == {"m": "stable"}
-    assert "matches → stable" in checked(ladder(m="matches"), *runs).to_raise[0]
-    unchanged = session(replace(passes(), unchanged=True), at=3)
-    assert checked(ladder(m="matches"), runs[0], runs[1], unchanged).to_raise == ()
 
 
 HIDDEN: dict[str, tuple[Ladder, TargetRecord]] = {
@@ -299,18 +263,6 @@ def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missin
     assert lower.startswith("lower: 1 target fell to none: compile: op is illegal\n")
 
 
-def test_a_check_of_which_nothing_was_tried_fails() -> None:
-    gone = record(outcome=Outcome.SKIPPED, reason="found no device", unavailable=True)
-    assert checked(ladder(m="matches"), session(gone)).failures == (f"{NOTHING}: found no device",)
-    check_of_driver = LadderTarget(id="driver:r::fill", digest=DIGEST)
-    passed = record(nodeid=check_of_driver.id, rung="transfers", outcome=Outcome.PASSED, result=Result.PASSED)
-    line = Line(target=check_of_driver.id, rung=Rung.TRANSFERS, digest=DIGEST)
-    before = with_fields(ladder(m="matches"), lines=(line, *ladder(m="matches").lines))
-    assert checked(before, session(passed, gone), targets=[check_of_driver, target()]).failures == (
-        f"{NOTHING}: found no device",
-    )
-
-
 def test_what_is_no_target_any_more_is_settled_by_raise() -> None:
     before = ladder(m="matches", old=("matches", "e" * 12), mm="matches")
     three = [target("m"), target("new", "e" * 12), target("mn", "d" * 12)]
@@ -330,15 +282,6 @@ def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
         f"bringup/x.ladder:2: {M} cannot be any more: hangs",
     )
     assert rungs(ladder(m="matches"), session(passes()), targets=[skipped]) == {}
-
-
-def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
-    by_chance = target(rules=TargetRules(whole=rule("compare", outcome="intermittent")))
-    for rung in ("completes", "matches"):
-        for seen in (passes(), fails("m", "compare", outcome=Outcome.INTERMITTENT)):
-            assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
-            assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
-    assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
 
 
 def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:
@@ -444,22 +387,3 @@ def test_a_ladder_of_before_says_nothing_of_cases_and_raise_writes_them() -> Non
     assert checked(before, results).holds
     assert checked(before, results).notes[0].startswith("changed: 1 line of another digest, or where it does not say")
     assert raised_by(before, results)[1] == [f"{M} completes {DIGEST} fails g"]
-
-
-def test_a_further_case_is_lowered_by_name_until_it_passes_again() -> None:
-    two, one = of_cases(f="compare", g="compare", h=""), of_cases(f="", g="compare", h="")
-    before, _ = raised_by(ladder(), one)
-    after = Ladder(file=before.file, lines=lowered(before, found(before, two), M, "a bug").lines)
-    assert [line.text for line in after.lines] == [f"{M} completes {DIGEST} fails f,g lowered from completes: a bug"]
-    assert checked(after, two).holds
-    assert raised_by(after, two)[1] == [line.text for line in after.lines]
-    assert raised_by(after, one)[1] == [f"{M} completes {DIGEST} fails g"]
-
-
-def test_the_summary_counts_what_is_seen_and_can_be() -> None:
-    before = ladder(m="matches", n="loads", o="matches")
-    lacks = record("p", outcome=Outcome.SKIPPED, reason="needs f16", unsuitable=True)
-    four = [target(name) for name in "mnopq"]
-    results = session(passes("m"), fails("n"), lacks, passes("q"))
-    expected = "x: 1 of 2 targets match (50.0 %); 1 below, 1 permanent, 1 unseen, 1 not tried"
-    assert summary("x", found(before, results, targets=four)) == expected

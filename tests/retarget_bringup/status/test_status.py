@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from retarget.extension import ModuleSize
 from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status.assemble import Move, Moves, Status, status_of
@@ -35,15 +34,6 @@ def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
 
 def text(status: Status, *, everything: bool = False) -> str:
     return "\n".join(status_lines(status, everything=everything))
-
-
-def test_what_a_compiler_counts_in_a_module_comes_before_the_bytes_of_its_file(root: Path) -> None:
-    states = [failed(name, Rung.LOADS, "run", "y") for name in ("a", "bb", "ccc")]
-    one = ModuleSize(dispatches=1, ops=("arith.addf",), types=("f32",), elements=4)
-    sizes = {node_id("bb_gpu_gpu"): replace(one, dispatches=2), node_id("ccc_gpu_gpu"): one}
-    status = made(states, root, sizes=sizes)
-    assert status.blockers[0].smallest == node_id("ccc_gpu_gpu")
-    assert f"     smallest   {node_id('ccc_gpu_gpu')}  (1 dispatch; f32; arith.addf)\n" in text(status)
 
 
 def test_run_targets_of_a_module_that_does_not_compile_count_with_its_failure(root: Path) -> None:
@@ -102,30 +92,6 @@ def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Pa
         ("unseen", "matches", (node_id("new_gpu_gpu"),)),
         ("not tried", "the device vulkan://0 is gone after a_gpu_gpu", (node_id("gone_gpu_gpu"),)),
     ]
-
-
-def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> None:
-    states = [
-        matches("a", Rung.STABLE),
-        matches("bb"),
-        failed("ccc", Rung.LOADS, "run", "x"),
-        not_compiled("dddd", "y"),
-    ]
-    status = made(states, root)
-    counts = [(one.rung, one.reach, one.stop) for one in status.rungs]
-    assert counts == [
-        ("none", 4, 1),
-        ("compiles", 3, 0),
-        ("loads", 3, 1),
-        ("dispatches", 2, 0),
-        ("completes", 2, 0),
-        ("matches", 2, 1),
-        ("stable", 1, 1),
-    ]
-    lines = text(made(states, root)).splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("rung "))
-    stops = [line[lines[start].index("stopped there") :].strip() for line in lines[start + 1 : start + 8]]
-    assert stops == ["1", "", "1", "", "", "1", "1"]
 
 
 @pytest.mark.parametrize(
@@ -252,14 +218,6 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "log",
         "next",
     ]
-
-
-def test_of_many_blockers_ten_are_shown_and_all_with_everything(root: Path) -> None:
-    status = made([failed(f"m{number:03}", Rung.LOADS, "run", f"error {number:03}") for number in range(200)], root)
-    short = text(status)
-    assert "     … and 190 more signatures, 190 targets; --all shows them" in short
-    assert len(short.splitlines()) < 100
-    assert text(status, everything=True).count(". frees 1  ") == 200
 
 
 def test_what_others_wrote_is_cut_to_the_width_of_the_terminal(root: Path) -> None:

@@ -150,18 +150,6 @@ def ran(worker: str = "a", **fields: Any) -> Answer:
 # ---------------------------------------------------------------- compiles
 
 
-def test_a_compile_goes_to_workers_with_the_same_build(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
-    link.builds = {"a": "another build", "b": ""}
-    link.answers = [Answer(worker="b", value=DONE)]
-    assert executor.compile(compile_job(tmp_path)) == replace(DONE, host="b")
-    assert link.attempts == [("t", ["b"], {"compile": 1}, False)]
-    assert link.asked == ["a: build of conf", "b: build of conf"]
-    assert executor.notes == ("a does not compile for conf: another build",)
-    (job,) = link.jobs
-    assert (job.extensions, job.folder, job.source) == (("e",), Path("/folder"), "")
-    assert link.placed == [([], "compile")]
-
-
 async def test_a_worker_is_asked_for_its_build_once(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
     for _ in range(2):
         link.answers = [Answer(worker="a", value=DONE)]
@@ -370,18 +358,6 @@ def test_devices_are_those_of_most_cores_and_others_are_named() -> None:
     executor = executor_of(link)
     assert executor.devices(runtime_config()) == (DEVICE,)
     assert executor.notes == (f"{runtime_config().name} runs on a, b, d; other devices of it, on c, e, are unused",)
-
-
-def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
-    link = Link(
-        worker("a", draining=True),
-        worker("b", drivers=("other",)),
-        worker("c", drivers=("double", "other")),
-        worker("d"),
-    )
-    executor = executor_of(link)
-    executor.devices(runtime_config())
-    assert [one[0] for one in link.asked] == ["c", "d"]
 
 
 @pytest.mark.parametrize(
