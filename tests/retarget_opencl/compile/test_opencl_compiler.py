@@ -46,33 +46,8 @@ def test_a_flag_that_cannot_be_is_refused(flag: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_the_profile_is_in_the_compile_key() -> None:
-    compiler = OpenClCompiler()
-    keys = set()
-    for flag in ("profile=cpu", "profile=nvidia-sm80", "profile=generic", "contract=on"):
-        config = compiler_config(f"--opencl-{flag}")
-        keys.add(compiler.resolve(config, config.flags).facts)
-    assert len(keys) == 4
-
-
 def _profile_in_key(config: CompilerConfig) -> str:
     return dict(OpenClCompiler().resolve(config, config.flags).facts)["opencl-profile"]
-
-
-@pytest.mark.parametrize(
-    ("flags", "target_from", "same_as"),
-    [
-        ((), (), "opencl-generic"),
-        ((), ("opencl-cpu",), "opencl-cpu"),
-        (("--opencl-profile=cpu",), (), "opencl-cpu"),
-        (("--opencl-profile=opencl-adreno",), ("opencl-cpu",), "opencl-adreno"),
-    ],
-)
-def test_a_flag_overrides_target_from_and_without_either_the_generic_profile_is_taken(
-    flags: tuple[str, ...], target_from: tuple[str, ...], same_as: str
-) -> None:
-    expected = _profile_in_key(compiler_config(target_from=(same_as,)))
-    assert _profile_in_key(compiler_config(*flags, target_from=target_from)) == expected
 
 
 def test_host_is_the_first_device_of_this_machine(found: FoundDevice) -> None:
