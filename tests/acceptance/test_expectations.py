@@ -20,6 +20,12 @@ def rule(match: str, stage: str = "", **keys: object) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
+def contradicted(expected: str, found: str) -> list[str]:
+    """What a failure shows between its first line and the next step, of a rule of a project's first line."""
+    rule = ["", "expectation  suites/expectations.toml:1", "reason       known"]
+    return [*rule, f"expected     {expected}", f"found        {found}"]
+
+
 @alone_and_xdist()
 def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     project: Project, arguments: tuple[str, ...]
@@ -48,6 +54,27 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
         f"XFAIL {ID}dies_dc_dr - known",
         f"XFAIL {ID}lost_dc_dr - known",
     }
+
+
+@alone_and_xdist()
+def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
+    project.doubles(mended="f: fail", fixed="f: pass")
+    expecting(project, rule("mended", "compile"), rule("fixed", "compare", issue="x/1"))
+    result = project.run(*DOUBLES, *arguments)
+    result.assert_outcomes(passed=1, failed=3)
+    assert block(result, "twice: mended_dc") == [
+        "expected to fail at compile, but passed",
+        *contradicted("compile", "passed"),
+        "next: take the target out of the rule, or let `pytest --retarget-update-expectations` do it",
+    ]
+    assert block(result, "twice: fixed_dc_dr")[:5] == [
+        "expected to fail at compare, but passed",
+        "",
+        "expectation  suites/expectations.toml:6",
+        "reason       known",
+        "issue        x/1",
+    ]
+    assert block(result, "twice: mended_dc_dr")[0].startswith("compare: 1 of 2 elements differ")
 
 
 @pytest.mark.slow

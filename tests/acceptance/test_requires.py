@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from acceptance_support import DOUBLES, Project, suite
+import pytest
+from acceptance_support import DOUBLE, DOUBLES, Project, suite
 from retarget.results import read_results
+from session_output import block
 
 TWICE = suite("twice", kind="double", targets="doubles")
 NEEDY = f"""{TWICE}requires = ["memory >= 1 GiB", "vulkan.shaderFloat64"]
@@ -29,6 +31,19 @@ def test_a_module_whose_requirements_are_unmet_is_skipped_with_the_values_of_the
         f"needs double-device.gears ({where}), and Double 9000 does not report double-device.gears"
     )
     assert f"skipped: {reason} (1 target)" in result.outlines
+
+
+def test_a_gpu_test_does_not_run_on_a_cpu_and_is_an_error_where_it_is_required(project: Project) -> None:
+    project.doubles(a="f: pass")
+    driver = 'driver = "double-device"\n'
+    project.write({"matrix.toml": DOUBLE.replace(driver, f'{driver}device_type = "gpu"\n')})
+    result = project.run(*DOUBLES, "--retarget-require", "dr")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1, errors=1)
+    assert block(result, "ERROR at setup of twice: a_dc_dr")[-2:] == [
+        "dr: needs device_type = gpu (matrix.toml:10), and Double 9000 has device_type = cpu",
+        "--retarget-require 'dr' does not let this target be skipped",
+    ]
 
 
 def test_an_artifact_that_needs_what_the_device_does_not_have_is_skipped_before_it_is_loaded(project: Project) -> None:

@@ -221,6 +221,18 @@ def test_a_worker_loads_the_packages_of_its_toolchain_and_all_else_from_the_envi
     assert not numpy.startswith(str(tmp_path))
 
 
+def test_a_library_without_packages_is_called_through_the_environments(tmp_path: Path) -> None:
+    build = builds.compiler_at(builds.installed_folder("compiler"))
+    assert build.library is not None
+    assert build.package is not None
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / LIBRARY).symlink_to(build.library)
+    shutil.copytree(build.package.parent / "_runtime_libs", tmp_path / "iree/_runtime_libs", copy_function=os.symlink)
+    wrapper, library, *_ = loaded(tmp_path)
+    assert wrapper == str(build.package / "api" / "ctypes_dl.py")
+    assert library == str(tmp_path / "lib" / LIBRARY)
+
+
 def test_what_does_not_load_is_unavailable_with_the_words_of_the_loader(tmp_path: Path) -> None:
     filled(tmp_path, f"lib/{LIBRARY}")
     assert loaded(tmp_path) == [

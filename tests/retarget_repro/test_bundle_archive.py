@@ -149,6 +149,19 @@ def test_truncated_foreign_and_changed_files_say_what_is_wrong(
     assert not (tmp_path / "new").exists()
 
 
+def test_files_that_bundle_json_does_not_name_or_that_are_missing_are_refused(folder: Path, tmp_path: Path) -> None:
+    named = pack(folder, tmp_path / "x.tar.zst")
+    content = (folder / "bundle.json").read_bytes()
+    mlir = (folder / "m.mlir").read_bytes()
+
+    for entries, said in (
+        ([("b/bundle.json", content), ("b/extra", b""), ("b/m.mlir", mlir)], "cases/0-input0.npy is missing"),
+        ([("b/bundle.json", content), *((f"b/{name}", b"") for name in named.files), ("b/z", b"")], "z is not in"),
+    ):
+        with pytest.raises(RetargetError, match=said):
+            unpack(_archive(tmp_path / "y.tar.zst", *entries), tmp_path / "new")
+
+
 def test_sizes_are_bounded_by_what_is_declared_before_and_by_what_comes_while_unpacking(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

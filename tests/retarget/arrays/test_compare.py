@@ -99,6 +99,10 @@ def test_nan_and_infinities(actual: float, expected: float, held: bool, dtype: A
     assert almost([1, actual], [1, expected], atol=1e3, rtol=0.5, dtype=dtype) is held
 
 
+def test_nan_is_refused_where_it_should_be() -> None:
+    assert compare_arrays(array([NAN]), array([NAN]), atol=1, rtol=1, equal_nan=False) is not None
+
+
 @given(
     st.lists(st.floats(width=32), min_size=1, max_size=8),
     st.data(),

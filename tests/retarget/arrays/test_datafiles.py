@@ -75,6 +75,26 @@ def test_large_files_are_mapped_and_not_copied(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- .npy
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.asfortranarray(np.arange(6).reshape(2, 3)),
+        np.arange(3, dtype=">i4"),
+        np.float64(1.5),
+        np.zeros((0, 4), np.uint8),
+        np.array([True, False]),
+        np.array([1 + 2j]),
+    ],
+)
+def test_arrays_come_back_in_native_byte_order(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "a.npy", array)
+    read = read_npy(tmp_path / "a.npy")
+    assert read.dtype == np.asarray(array).dtype.newbyteorder("=")
+    assert np.array_equal(read, array)
+    assert read.shape == np.shape(array)
+
+
 def test_several_arrays_follow_each_other(tmp_path: Path) -> None:
     with (tmp_path / "a.npy").open("wb") as stream:
         np.save(stream, np.arange(3))

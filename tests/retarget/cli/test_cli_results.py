@@ -139,6 +139,16 @@ def test_a_case_that_an_old_rule_excuses_newly_is_newly_broken(
     assert (found, "newly broken: 1\n  t [g]\n    passed → xfailed" in out) == (status, bool(status))
 
 
+def test_a_pass_on_another_device_is_not_said_to_mend(run: Run, write: Write) -> None:
+    one, other = (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p") for name in "AB")
+    write("a", failed("t", devices=(one,)))
+    write("b", passed("t", devices=(other,)))
+    write("c", passed("t", devices=(one,)))
+    said = ["changed otherwise: 1", "  t", "    failed at compare: values differ → passed: not on d A"]
+    assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[:3] == said
+    assert run("diff", "a.jsonl", "c.jsonl")[1].splitlines()[0] == "newly mended: 1"
+
+
 def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
     broken = GoldenRecord(rule="r", verdict="broken", text="")
     write("a", failed("t", "golden rule broken", goldens=(broken,)))

@@ -348,6 +348,21 @@ def test_a_folder_that_cannot_be_read_is_an_error(folder: Path, monkeypatch: pyt
     ]
 
 
+def test_all_errors_of_a_file_and_those_above_come_together_in_order(folder: Path) -> None:
+    (folder / "matrix.toml").write_text(COMPILER + "timeout = -1\n" + RUNTIME + "typo = 1\n")
+    (folder / "a").mkdir()
+    (folder / "a" / "foo.mlir").touch()
+    (folder / "a" / "suite.toml").write_text(SUITE.replace('"all"', '"missing"') + "extra = 2\n" + TARGET + "x = 1\n")
+    found = diagnostics(folder / "a" / "suite.toml")
+    assert [message.split(": ")[:2] for message in found] == [
+        ["a/suite.toml:5", "module_test_suite[0].targets[0]"],
+        ["a/suite.toml:6", "module_test_suite[0].extra"],
+        ["a/suite.toml:11", "target_config[0].x"],
+        ["matrix.toml:4", "compiler_config[0].timeout"],
+        ["matrix.toml:8", "runtime_config[0].typo"],
+    ]
+
+
 def test_what_refers_to_an_invalid_config_is_not_blamed(folder: Path) -> None:
     (folder / "matrix.toml").write_text("broken [")
     (folder / "suite.toml").write_text(SUITE)

@@ -342,6 +342,15 @@ def test_a_golden_rule_that_a_benchmark_does_not_judge_stays_broken(rule: str, c
     assert results_of([before, session("1", passed("t", goldens=(unjudged,)), day=1)])["t"].session == by
 
 
+@pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
+def test_a_device_that_lacks_what_is_required_mends_no_failure_on_another(
+    device: DeviceRecord, result: Outcome
+) -> None:
+    skipped = passed("t", outcome=Outcome.SKIPPED, unavailable=True, unsuitable=True, devices=(device,))
+    sessions = [session("a", failed("t", devices=(_A,))), session("b", skipped, day=1)]
+    assert results_of(sessions)["t"].outcome is result
+
+
 @pytest.mark.parametrize(
     ("before", "later", "stands"),
     [

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 from retarget.expect.verdict import RankedRule
 from retarget.model import Origin, Rung
-from retarget.results import Outcome, SessionResults, TargetRecord
+from retarget.results import Outcome, Result, SessionResults, TargetRecord
 from retarget.results.record import CaseRecord, CompileRecord
 from retarget.session import TargetRules
 from retarget.support import RetargetError
@@ -263,6 +263,18 @@ def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missin
     assert lower.startswith("lower: 1 target fell to none: compile: op is illegal\n")
 
 
+def test_a_check_of_which_nothing_was_tried_fails() -> None:
+    gone = record(outcome=Outcome.SKIPPED, reason="found no device", unavailable=True)
+    assert checked(ladder(m="matches"), session(gone)).failures == (f"{NOTHING}: found no device",)
+    check_of_driver = LadderTarget(id="driver:r::fill", digest=DIGEST)
+    passed = record(nodeid=check_of_driver.id, rung="transfers", outcome=Outcome.PASSED, result=Result.PASSED)
+    line = Line(target=check_of_driver.id, rung=Rung.TRANSFERS, digest=DIGEST)
+    before = with_fields(ladder(m="matches"), lines=(line, *ladder(m="matches").lines))
+    assert checked(before, session(passed, gone), targets=[check_of_driver, target()]).failures == (
+        f"{NOTHING}: found no device",
+    )
+
+
 def test_what_is_no_target_any_more_is_settled_by_raise() -> None:
     before = ladder(m="matches", old=("matches", "e" * 12), mm="matches")
     three = [target("m"), target("new", "e" * 12), target("mn", "d" * 12)]
@@ -282,6 +294,15 @@ def test_what_cannot_be_any_more_is_settled_by_raise() -> None:
         f"bringup/x.ladder:2: {M} cannot be any more: hangs",
     )
     assert rungs(ladder(m="matches"), session(passes()), targets=[skipped]) == {}
+
+
+def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
+    by_chance = target(rules=TargetRules(whole=rule("compare", outcome="intermittent")))
+    for rung in ("completes", "matches"):
+        for seen in (passes(), fails("m", "compare", outcome=Outcome.INTERMITTENT)):
+            assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
+            assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
+    assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
 
 
 def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:

@@ -39,6 +39,18 @@ def tried(on: DeviceRecord, of: Ladder, *, b_fails: bool = False) -> list[Target
     return states(BOTH, [session(passes("a", devices=(on,)), b)], of, stable=3)
 
 
+def test_a_check_on_another_device_says_so_before_what_fell(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = recorded(settings, "vulkan: Old*", a="matches", b="matches")
+    assert apply_options(settings, before, tried(device(), before, b_fails=True), raises=False) == 1
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == (
+        f"another device: 2 targets ran on {NEW}; recorded on vulkan: Old*: their rungs may differ for that alone"
+    )
+    assert second.startswith("lower: 1 target fell to ")
+
+
 def test_raising_on_another_device_says_what_it_does_and_keeps_both(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:

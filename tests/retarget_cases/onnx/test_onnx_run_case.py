@@ -44,6 +44,21 @@ def run(artifact: Path, *arguments: str) -> int:
     return main(["--kind=onnx-backend", "--driver=local-sync", f"--artifact={artifact}", *arguments, *files])
 
 
+def test_a_wrong_result_fails_and_shows_what_differs(artifact: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = artifact.parent / "output_0.bin"
+    right = expected.read_bytes()
+    expected.write_bytes(bytes(4) + right[4:])
+    try:
+        assert run(artifact, "--case=test_data_set_0") == 1
+    finally:
+        expected.write_bytes(right)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(
+        "test_data_set_0: failed at compare: result 0: 1 of 60 elements differ, first at [0, 0, 0]"
+    )
+    assert printed[1].startswith("    result 0: 1 of 60 elements differ (")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -360,6 +360,18 @@ def test_devices_are_those_of_most_cores_and_others_are_named() -> None:
     assert executor.notes == (f"{runtime_config().name} runs on a, b, d; other devices of it, on c, e, are unused",)
 
 
+def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
+    link = Link(
+        worker("a", draining=True),
+        worker("b", drivers=("other",)),
+        worker("c", drivers=("double", "other")),
+        worker("d"),
+    )
+    executor = executor_of(link)
+    executor.devices(runtime_config())
+    assert [one[0] for one in link.asked] == ["c", "d"]
+
+
 @pytest.mark.parametrize(
     ("devices", "error", "said"),
     [

@@ -50,6 +50,22 @@ def _profile_in_key(config: CompilerConfig) -> str:
     return dict(OpenClCompiler().resolve(config, config.flags).facts)["opencl-profile"]
 
 
+@pytest.mark.parametrize(
+    ("flags", "target_from", "same_as"),
+    [
+        ((), (), "opencl-generic"),
+        ((), ("opencl-cpu",), "opencl-cpu"),
+        (("--opencl-profile=cpu",), (), "opencl-cpu"),
+        (("--opencl-profile=opencl-adreno",), ("opencl-cpu",), "opencl-adreno"),
+    ],
+)
+def test_a_flag_overrides_target_from_and_without_either_the_generic_profile_is_taken(
+    flags: tuple[str, ...], target_from: tuple[str, ...], same_as: str
+) -> None:
+    expected = _profile_in_key(compiler_config(target_from=(same_as,)))
+    assert _profile_in_key(compiler_config(*flags, target_from=target_from)) == expected
+
+
 def test_host_is_the_first_device_of_this_machine(found: FoundDevice) -> None:
     expected = compile_profile(profile_of(found)).fact()
     for reference in ("host", "host:opencl://", "opencl://0"):

@@ -13,7 +13,8 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Compiler
-from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Stage, Suite, Target
+from retarget.model import TIMEOUT, CaseOutcome, CompileTarget, Failure, Module, Observation, Stage, Suite, Target
+from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
 from retarget_repro import reduce
 from retarget_repro.attempt import Attempt, Chosen
@@ -284,6 +285,19 @@ def test_of_values_that_differ_it_says_that_the_expected_ones_may_not_belong_to_
     monkeypatch.setattr(reduce, "attempt", lambda *_: failing(differs))
     (*_, last) = reduced(bench, tmp_path, "a b", failing(differs), target=run_target).text()
     assert last.endswith(" s; what is left computes something else: see whether what is expected of it is still right")
+
+
+@pytest.mark.parametrize(
+    ("stage", "took", "limit"), [("compile", 2.0, 30.0), ("compile", 10.0, 50.0), (TIMEOUT, 10.0, TIMEOUTS.compile)]
+)
+def test_a_candidate_may_take_five_times_as_long_as_the_failure(
+    stage: str, took: float, limit: float, bench: Bench, tmp_path: Path
+) -> None:
+    found = replace(failing(), observation=Observation(stage=stage, signature="bad"), seconds=took)
+    reduced(bench, tmp_path, "bad worse", found)
+    (given,) = bench.engines
+    assert (given["timeouts"].compile, given["timeouts"].run, given["compiles"]) == (limit, limit, 1)
+    assert (given["cache"], given["registry"]) == (tmp_path / "out" / "cache", bench.registry)
 
 
 # ---------------------------------------------------------------- processes

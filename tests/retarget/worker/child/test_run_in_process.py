@@ -191,6 +191,14 @@ def test_a_case_that_fails_says_where_and_why(
     assert failed.command == ()
 
 
+def test_an_error_of_a_call_has_its_text_and_hint_and_a_case_of_a_tool_its_command(tmp_path: Path) -> None:
+    failure = Ran(tmp_path, case("fails")).case.failure
+    assert failure is not None
+    assert (failure.text, failure.hint) == ("it broke\nhere", "mend it")
+    assert Ran(tmp_path, case("fails"), program=Commands()).case.command == ("tool", "artifact")
+    assert Ran(tmp_path, case(), program=Commands()).case.command == ()
+
+
 def test_a_case_that_is_read_is_at_load_until_its_values_are_there(tmp_path: Path) -> None:
     data = CaseData(inputs=(ONE,), expected=(TWO,))
     ran = Ran(tmp_path, case(read=lambda: data, inputs=(), expected=None))
