@@ -33,8 +33,6 @@ def matrix(*tables: str) -> str:
 
 CPU = matrix(VMVX, SYNC_AND_TASK, target("cpu", ["vmvx"], ["sync", "task"]))
 
-TWO_BACKENDS = matrix(VMVX, LLVM_CPU, SYNC_AND_TASK, target("cpu", ["vmvx", "llvm-cpu"], ["sync", "task"]))
-
 ELSEWHERE = matrix(VMVX, runtime("phone", host_os="ios"), target("cpu", "vmvx", ["phone"]))
 
 DOUBLE = matrix(compiler("dc", "double"), runtime("dr", "double-device"), target("doubles", "dc", ["dr"]))

@@ -79,15 +79,6 @@ def test_a_compiler_that_is_not_installed_skips_and_a_requirement_makes_that_an_
     ]
 
 
-def test_a_device_that_is_not_there_skips_with_the_drivers_reason(project: Project) -> None:
-    project.doubles(a="f: pass", b="f: pass")
-    matrix = (project.path / "matrix.toml").read_text()
-    project.write({"matrix.toml": matrix.replace('"double-device"\n', '"double-device"\ndevices = ["absent"]\n')})
-    result = project.run(*DOUBLES)
-    result.assert_outcomes(passed=2, skipped=2)
-    assert "skipped: dr: no double device is plugged in (2 targets)" in result.outlines
-
-
 @pytest.mark.parametrize(
     ("word", "instead", "title", "message"),
     [

@@ -48,26 +48,6 @@ def test_a_module_on_the_command_line_selects_its_targets_under_their_usual_ids(
     assert len(ids(two.run("--co", "-q", "suites/two.mlir", "suites/suite.toml"))) == 9
 
 
-def test_a_folder_inside_a_suites_selects_the_modules_in_it(two: Project) -> None:
-    deep = {f"suites/{name}.mlir": GOOD for name in ("deep/three", "deep/er/four", "other/five", "other/own/six")}
-    own = suite("own", srcs="*.mlir")
-    two.write(
-        {
-            **deep,
-            "suites/suite.toml": suite(srcs=["deep/**/*.mlir", "other/*.mlir"]),
-            "suites/other/own/suite.toml": own,
-        }
-    )
-    three, four, five = (
-        [f"{SUITE}{name}_vmvx{runtime}" for runtime in FOR_ONE] for name in ("deep/three", "deep/er/four", "other/five")
-    )
-    six = [f"suites/other/own/suite.toml::own::six_vmvx{runtime}" for runtime in FOR_ONE]
-    assert sorted(ids(two.run("--co", "-q", "suites/deep"))) == sorted(three + four)
-    assert ids(two.run("--co", "-q", "suites/deep/er")) == four
-    assert sorted(ids(two.run("--co", "-q", "suites/other"))) == sorted(five + six)
-    assert ids(two.run("--co", "-q", "suites/deep/er", "suites/deep/three.mlir")) == four + three
-
-
 @pytest.mark.parametrize(
     "option",
     ["--ignore=suites/deep", "--ignore=suites/deep/er/four.mlir", "--ignore-glob=*/er", "--ignore-glob=*four*"],
@@ -99,33 +79,6 @@ def test_a_module_that_no_suite_declares_is_an_error_that_says_where_it_was_look
     result = two.run("suites/notes.mlir.bak")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "suites/notes.mlir.bak: no suite declares this module; looked in suites/suite.toml" in result.outlines
-
-
-def test_matrix_toml_on_the_command_line_is_an_error_that_says_what_to_give(two: Project) -> None:
-    result = two.run("matrix.toml")
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    expected = (
-        "matrix.toml: holds configs for the suites at and below its folder and no suites itself; "
-        "expected a folder, a suite.toml or a module, such as: pytest ."
-    )
-    assert expected in result.outlines
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("compile", ["one_vmvx", "two_vmvx"]),
-        ("run and local-task", ["one_vmvx_task", "two_vmvx_task"]),
-        ("vmvx and linalg and not local-sync and not compile", ["one_vmvx_task", "two_vmvx_task"]),
-        ("driver(name='local-sync')", ["one_vmvx_sync", "two_vmvx_sync"]),
-        ("runtime(name='task') or compile", ["one_vmvx", "one_vmvx_task", "two_vmvx", "two_vmvx_task"]),
-        ("suite(name='other')", []),
-    ],
-)
-def test_mark_expressions_select_by_tag_and_by_field_with_strict_markers(
-    two: Project, expression: str, expected: list[str]
-) -> None:
-    assert names(two.run("--co", "-q", "--strict-markers", "-m", expression)) == expected
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9, 2), reason="pytest refuses such a word since 9.2")

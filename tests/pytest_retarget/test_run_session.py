@@ -75,22 +75,6 @@ def test_what_no_name_is_about_is_deselected(names: tuple[str, ...], left: list[
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a_d", "found no target 'a_d' in s; did you mean 'a_c'?"),
-        ("zzzzzz", "found no target 'zzzzzz' in s; `retarget list` shows all"),
-        ("z*", "found no target 'z*' in s; `retarget list` shows all"),
-    ],
-)
-def test_a_name_that_no_target_has_is_refused(name: str, message: str) -> None:
-    config: Any = None
-    with pytest.raises(pytest.UsageError) as caught:
-        session(names=(name,)).pytest_collection_modifyitems(config, items("a_c"))
-    assert str(caught.value) == message
-    session(names=(name,)).pytest_collection_modifyitems(config, [])  # errors of collection are said elsewhere
-
-
-@pytest.mark.parametrize(
     ("known", "notes"),
     [
         ({}, ["note: new", "old", "terminal error", "required", "unselected"]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from pytest_retarget.attribution.reports import AttributionHooks
-from retarget.results import Attribution, Leg, Outcome, Plan, digest_of_ids, read_results
+from retarget.results import Attribution, Outcome, read_results
 
 Session = Callable[..., tuple[int, list[str]]]
 
@@ -82,15 +82,6 @@ def test_a_session_says_which_extension_could_not_be_imported(session: Session, 
     assert status == pytest.ExitCode.INTERRUPTED
     why = "ModuleNotFoundError: No module named 'not_there'; it is neither on sys.path nor in"
     assert f"extension 'not_there' cannot be imported: {why} {tmp_path}" in printed
-
-
-def test_a_plan_without_a_leg_names_the_first_five_legs(session: Session) -> None:
-    legs = tuple(Leg(name=f"l{at}", kind="run", runner="r", ids=(), digest=digest_of_ids(())) for at in range(7))
-    Path("plan.json").write_bytes(Plan(event="e", paths=("suites",), legs=legs).text)
-    status, printed = session("--retarget-plan", "plan.json", "suites")
-    assert status == pytest.ExitCode.USAGE_ERROR
-    expected = "expected the leg to run, one of l0, l1, l2, l3, l4 and 2 more"
-    assert f"ERROR: --retarget-plan was given without --retarget-leg; {expected}" in printed
 
 
 @pytest.mark.parametrize(("verbose", "named"), [((), 1), (("-v",), 1), (("-vv",), 9)])

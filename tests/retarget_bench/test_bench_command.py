@@ -61,16 +61,6 @@ def test_changes_are_listed_by_significance(capsys: pytest.CaptureFixture[str]) 
     assert lines[-3] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
 
 
-def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
-    write("before", scale={"same": 1.0})
-    write("after", scale={"same": 1.0})
-    assert compare("--format", "json", "--metric", "latency") == 0
-    found = json.loads(capsys.readouterr().out)
-    [row] = found["measurements"]
-    assert (found["within"], found["level"], found["only_in_one"]) == (0.05, 0.001, 0)
-    assert (row["target"], row["metric"], row["case"], row["finding"]) == ("s.toml::s::same", "latency", "f", "same")
-
-
 def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"same": 1.0})
     write("after", scale={"same": 1.0}, host="faster")
@@ -133,17 +123,6 @@ def test_what_fails_in_the_last_session_is_not_measured_any_more(
     assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
 
 
-def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFixture[str]) -> None:
-    write("before", scale={"same": 1.0})
-    write("after", scale={"same": 1.0})
-    start = new_session(selected=1, digest="")
-    with ResultsWriter(Path("after"), start) as writer:
-        writer.write(TargetRecord(nodeid="s.toml::s::c", outcome=Outcome.FAILED, session=start.session))
-        writer.end(1)
-    assert compare("--format", "json") == 1
-    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
-
-
 def test_a_compile_target_that_only_the_first_results_have_is_not_measured_any_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -191,31 +170,6 @@ def test_results_with_nothing_in_common_are_an_error(capsys: pytest.CaptureFixtu
         "found no measurement of latency that both before and after have (2 in one of them only); "
         "`retarget results show` lists the targets of each\n"
     )
-
-
-def test_what_no_rank_test_judged_has_no_probability(capsys: pytest.CaptureFixture[str]) -> None:
-    write("before", scale={"a": 1.0})
-    write("after", scale={"a": 1.2})
-    assert compare("--format", "json") == 1
-    found = {row["metric"]: row["p"] for row in json.loads(capsys.readouterr().out)["measurements"]}
-    assert found.pop("latency") < 0.001
-    assert found == {"artifact-size": None, "dispatches": None, "first-call": None}
-    assert compare("--all") == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert {line.split()[2] for line in lines if line.startswith(" ") and "p = " in line} == {"latency"}
-
-
-def test_the_text_has_no_probability_of_what_no_rank_test_judged(capsys: pytest.CaptureFixture[str]) -> None:
-    write("before", scale={"a": 1.0})
-    write("after", scale={"a": 1.2})
-    assert compare("--all") == 1
-    lines = [line for line in capsys.readouterr().out.splitlines() if " → " in line]
-    assert {line.split()[2]: "p = " in line for line in lines} == {
-        "artifact-size": False,
-        "dispatches": False,
-        "first-call": False,
-        "latency": True,
-    }
 
 
 def test_a_bound_of_another_form_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

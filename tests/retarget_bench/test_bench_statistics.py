@@ -123,22 +123,6 @@ def test_few_of_equal_builds_seem_different() -> None:
     assert alarms == 0
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "finding"),
-    [
-        ([1.0, 1.02, 1.01], 1.5, Finding.LARGER),
-        ([1.0, 1.02, 1.01], 1.05, Finding.SAME),
-        ([1.0, 1.02, 1.01], 0.5, Finding.SMALLER),
-        ([1.0, 2.0, 1.5], 9.0, Finding.NOISY),
-        ([1.0, 1.0], 9.0, Finding.FEW),
-        ([1.0, 1.0, 1.0], 1.25, Finding.SAME),
-        ([1.0, 1.0, 1.0], 0.75, Finding.SAME),
-    ],
-)
-def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:
-    assert compare_values(before, after, within=0.25, exact=False).finding is finding
-
-
 @pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])
 def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None:
     assert compare_values([1.0, 1.0, 1.0], 2.0, within=0.25, exact=exact).p == p
@@ -149,12 +133,6 @@ def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None
 )
 def test_a_change_of_just_the_bound_is_none(after: float, finding: Finding) -> None:
     assert compare_values([4.0], after, within=0.25, exact=True).finding is finding
-
-
-def test_what_is_exact_is_compared_with_the_last_value() -> None:
-    assert compare_values([5.0, 10.0], 12.0, within=0.1, exact=True).finding is Finding.LARGER
-    assert compare_values([12.0, 10.0], 10.5, within=0.1, exact=True).finding is Finding.SAME
-    assert compare_values([], 12.0, within=0.1, exact=True).finding is Finding.FEW
 
 
 @pytest.mark.parametrize(

@@ -101,20 +101,6 @@ def test_what_is_no_file_of_the_suite_is_no_cases_file(folder: Path) -> None:
 # ---------------------------------------------------------------- configs to agree with
 
 
-def test_references_are_the_configs_that_cases_agree_with(folder: Path) -> None:
-    path = write(
-        folder,
-        PLAIN
-        + "[[case]]\nagree_with = 'vmvx'\n"
-        + "[[case]]\nagree_with = { 'llvm-*' = 'llvm-plain', 'llvm-plain' = 'vmvx', '*' = 'vmvx' }\n",
-    )
-    loader = CasesLoader()
-    assert list(loader.references(module(path), folder, "vulkan")) == ["vmvx"]
-    assert list(loader.references(module(path), folder, "llvm-fast")) == ["vmvx", "llvm-plain"]
-    assert list(loader.references(module(path), folder, "llvm-plain")) == ["vmvx"]
-    assert list(loader.references(module(path), folder, "vmvx")) == []
-
-
 def test_a_config_that_no_rule_names_is_an_error(folder: Path) -> None:
     path = write(folder, "[[case]]\nagree_with = { a = 'b' }\n")
     with pytest.raises(DiagnosticsError) as caught:

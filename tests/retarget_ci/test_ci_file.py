@@ -235,17 +235,6 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert error.startswith("ci.toml:1: paths[0]: found no file or folder 'suites' in ")
 
 
-def test_unknown_names_are_answered_with_the_nearest(tmp_path: Path) -> None:
-    config = _read(tmp_path, GOOD)
-    assert config.event("pr").budget_seconds == 1200.0
-    with pytest.raises(
-        RetargetError, match=r"^found the unknown event 'prs', expected one of pr; did you mean 'pr'\?$"
-    ):
-        config.event("prs")
-    with pytest.raises(RetargetError, match=r"^found the unknown runner 'linus', .*; did you mean 'linux'\?$"):
-        config.runner("linus")
-
-
 def test_the_file_of_the_nearest_folder_is_found_and_none_beyond_the_checkout(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)

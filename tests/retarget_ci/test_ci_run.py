@@ -63,15 +63,6 @@ def test_a_leg_that_builds_exports_and_one_that_runs_takes_artifacts_and_compile
     ]
 
 
-def test_all_legs_of_a_runner_those_that_build_first_without_names_of_targets_in_the_commands(
-    plan: Plan, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["ci", "run", "plan.json", "--runner", "linux", "--dry-run", "--pytest-args=-q -n 2"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("--retarget-leg ")[1].split()[0] for line in lines] == ["build-linux-1", "linux-1"]
-    assert all(line.endswith("-x --maxfail=9 -q -n 2") and "touch" not in line for line in lines)
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -116,16 +107,6 @@ def test_all_legs_run_and_the_first_status_that_is_not_0_is_returned(
     out = capsys.readouterr().out
     assert (out.count(f": exit status {expected}"), out.count("exit status")) == (bool(expected), 2 - statuses.count(0))
     assert out.index("leg build-linux-1") < out.index("leg linux-1")
-
-
-def test_from_another_folder_the_command_runs_where_ci_toml_is(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "below").mkdir()
-    monkeypatch.chdir(tmp_path / "below")
-    assert main(["ci", "run", "../plan.json", "gpu-1", "--artifacts", "a", "--dry-run"]) == 0
-    assert "--retarget-plan plan.json --retarget-leg gpu-1" in (out := capsys.readouterr().out)
-    assert "--retarget-artifacts below/a" in out
 
 
 SLOW = """

@@ -103,25 +103,6 @@ def test_another_error_of_dask_is_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         serve(monkeypatch, cause_of(RuntimeError("a bug"), ValueError("x")))
 
 
-@pytest.mark.parametrize(("tls", "scheme"), [(False, "tcp"), (True, "tls")])
-def test_start_serves_and_prints_how_it_is_used(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tls: bool, scheme: str
-) -> None:
-    async def served(*known: Any) -> int:
-        *given, announce = known
-        announce("tcp://a:1")
-        assert given == [scheme, "h", 3, (scheme, "h")]
-        return 4
-
-    monkeypatch.setattr(command, "serve_scheduler", served)
-    monkeypatch.setattr(command, "security_at", lambda *known: known[:2])
-    arguments = argparse.Namespace(action="start", tls=tls, host="h", port=3)
-    assert command.run(arguments) == 4
-    out, err = capsys.readouterr()
-    assert out == "tcp://a:1\n"
-    assert err == "workers: retarget worker tcp://a:1\nsessions: pytest --retarget-cluster tcp://a:1\n"
-
-
 STATUS = {"workers": [], "sessions": 1, "waiting": 2}
 
 

@@ -19,9 +19,8 @@ from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
 from retarget.session import CompileJob, RunJob
 from retarget.worker.messages import CompileModule, RunModule
-from retarget_cluster.jobs import Answer, AskBuild, Job, encoded
+from retarget_cluster.jobs import Answer, Job, encoded
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
-from retarget_cluster.worker.engine import LocalEngine
 from targets_of_doubles import EXTENSIONS, compile_target, run_target, runtime_config
 
 
@@ -69,30 +68,6 @@ def test_a_draining_worker_takes_no_more(worker: ClusterWorker, tmp_path: Path) 
     worker.draining = True
     with pytest.raises(_DeclinedError, match="it is draining"):
         worker._expect_fit(job)
-
-
-def test_a_device_goes_by_its_own_name_whatever_extensions_a_session_names(
-    worker: ClusterWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    info = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="Double", physical_id="pci-1")
-    monkeypatch.setattr(LocalEngine, "opened", lambda engine, runtime: (info,))
-    job = run_of(tmp_path, "gpu")
-    worker._device_failed(job, "it was gone")
-    worker._device_failed(job, "it was gone")
-    assert worker.quarantined == {"pci-1": "pci-1 is quarantined after 2 failures: it was gone"}
-
-
-def test_a_worker_needs_the_builds_of_all_steps(tmp_path: Path) -> None:
-    engine = LocalEngine(extensions=EXTENSIONS, cores=1, toolchains={})
-    config = compile_target(tmp_path, "module", "", flags=("--front-end",)).compiler
-    other = "it has double (double 1), another build than the session"
-    builds = {("front 1",): "", ("double 1",): "", ("front 1", "double 1"): "", ("front 1", "double 2"): other}
-    try:
-        for wanted, lacks in builds.items():
-            ask = AskBuild(config=config, fingerprint="another", build_ids=wanted)
-            assert engine.lacks_build(ask) == lacks
-    finally:
-        engine.close()
 
 
 def test_a_worker_names_the_builds_of_its_compilers(worker: ClusterWorker) -> None:

@@ -15,7 +15,7 @@ from retarget.session.cache.key import Inputs
 from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker.messages import CompileModule, RunModule
-from retarget_cluster.jobs import Job, file_view
+from retarget_cluster.jobs import Job
 from retarget_cluster.worker.content import Content, translated
 from targets_of_doubles import compile_target, run_target, runtime_config
 
@@ -123,17 +123,6 @@ def test_artifacts_come_from_the_shared_store_if_it_has_them_unharmed(tmp_path: 
     assert len(remote.notes) == (stored == b"damaged")
 
 
-def test_what_is_the_same_here_stays_where_it_is(tmp_path: Path) -> None:
-    target = run_target(tmp_path, runtime_config())
-    path = target.compile.module.path
-    message = RunModule(target=target, artifact=path, digest=digest_of(path.read_bytes()))
-    work = RunJob(message=message, files=(), timeout=1.0)
-    job = Job(work=work, extensions=(), folder=tmp_path, files=((str(path), digest_of(path.read_bytes())),))
-    found, _ = Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
-    assert found is job
-    assert not (tmp_path / "content").exists()
-
-
 def test_damaged_content_is_not_used(tmp_path: Path) -> None:
     files = {"/elsewhere/suite/module.txt": b"module"}
     content = Content(tmp_path / "content", 1000)
@@ -213,23 +202,6 @@ def test_a_folder_that_is_not_here_is_refused(tmp_path: Path) -> None:
     reason = "^/elsewhere/include is not the same on this machine, and only single files are brought here$"
     with pytest.raises(RetargetError, match=reason):
         Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
-
-
-@pytest.mark.parametrize("view", [file_view(), "another machine's"])
-def test_a_folder_that_a_run_writes_to_is_the_same_where_session_and_worker_see_the_same_files(
-    tmp_path: Path, view: str
-) -> None:
-    folder = tmp_path / "state"
-    folder.mkdir()
-    (folder / "written").write_text("by an earlier run")
-    job = run_job(tmp_path, {})
-    job = replace(job, folder=Path.cwd(), files=((str(folder), "tree 1234"),), view=view)
-    content = Content(tmp_path / "content", 1000)
-    if view != file_view():
-        with pytest.raises(RetargetError, match="state is not the same on this machine"):
-            content.localised(job, tmp_path / "scratch", session({}))
-        return
-    assert content.localised(job, tmp_path / "scratch", session({}))[0] == job
 
 
 def test_content_is_bounded(tmp_path: Path) -> None:

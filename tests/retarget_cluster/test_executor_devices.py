@@ -52,15 +52,3 @@ def test_workers_that_are_started_again_are_waited_for(executor: ClusterExecutor
     runtime = runtime_config()
     assert asyncio.run(executor._having(runtime)) == asyncio.run(executor._having(runtime)) == _ANSWER
     assert executor._missing == {}
-
-
-def test_targets_whose_workers_are_gone_are_not_run_and_no_skip(executor: ClusterExecutor) -> None:
-    runtime = runtime_config()
-    answers(executor, _ANSWER, UnavailableError("no worker has it"))
-    asyncio.run(executor._having(runtime))
-    for _ in range(2):
-        with pytest.raises(SickDeviceError) as raised:
-            asyncio.run(executor._having(runtime))
-        assert (
-            str(raised.value) == f"the workers that may have the devices of {runtime.name} are gone: no worker has it"
-        )

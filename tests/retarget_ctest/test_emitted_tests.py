@@ -81,10 +81,6 @@ def test_a_compile_provides_what_its_run_requires_and_a_run_locks_its_device() -
     )
 
 
-def test_a_run_requires_no_compile_that_is_no_test() -> None:
-    assert made(run_target(compile_target()), selected=["m_c_r"]).requires == ""
-
-
 def test_targets_have_their_own_limits_and_time_for_further_attempts() -> None:
     compiled = replace(compile_target(), timeout=20.0)
     target = replace(run_target(compiled), timeout=5.0)

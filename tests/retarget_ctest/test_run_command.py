@@ -19,20 +19,6 @@ def _there(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "lines"),
-    [
-        pytest.param([f"{SUITE}::good_vmvx"], 0, [f"{SUITE}::good_vmvx PASSED"], marks=pytest.mark.slow),
-        ([f"{SUITE}::never_vmvx"], 77, [f"{SUITE}::never_vmvx SKIPPED (known of never)"]),
-        ([f"{SUITE}::never_vmvx", f"{SUITE}::good_vmvx"], 0, ["2 targets: 1 skipped, 1 passed"]),
-        (["good_vm", "linalg"], 2, []),
-    ],
-)
-def test_statuses(arguments: list[str], status: int, lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", *arguments]) == status
-    assert capsys.readouterr().out.splitlines()[-1:] == lines
-
-
-@pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
         ([f"{SUITE}::good_vmvx_phone"], 77, ""),

@@ -185,17 +185,6 @@ def test_retargets_options_in_an_ini_file_and_the_variable_are_in_force(
     assert (settings.cases, settings.ignore_expectations) == (("b #2", "f"), True)
 
 
-@pytest.mark.parametrize("where", ["addopts = --retarget-run-timeout=soon", "retarget_run_timeout = soon"])
-def test_a_value_that_is_none_is_an_error_of_the_project(
-    where: str, ends: Ends, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ends(PASSED)
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{where}\n")
-    assert main(["run", "."]) == 1
-    expected = "found 'soon', expected a number of seconds above 0, such as 90 or 0.5"
-    assert capsys.readouterr().err.endswith(f": {expected}\n")
-
-
 def test_toolchains_that_are_written_wrong_are_wrong_usage(ends: Ends, capsys: pytest.CaptureFixture[str]) -> None:
     ends(PASSED)
     assert main(["run", ".", "--retarget-toolchain", "x"]) == 2

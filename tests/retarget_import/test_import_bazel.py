@@ -67,29 +67,6 @@ def test_a_glob_does_not_enter_another_package(cwd: Path) -> None:
     assert names(cwd) == [f"{name}_llvm-cpu_local-task" for name in ("a", "a", "c", "deep/b")]
 
 
-def test_calls_in_a_comprehension_and_in_a_function_of_a_bzl_file(cwd: Path) -> None:
-    (cwd / "MODULE.bazel").touch()
-    (cwd / "own.bzl").write_text(
-        f'load("{CHECK}", "iree_check_test_suite")\n'
-        'PAIRS = [("vmvx", "local-sync")]\n'
-        "def both(name, **kwargs):\n"
-        "    iree_check_test_suite(name = name, target_backends_and_drivers = PAIRS, **kwargs)\n"
-    )
-    text = """
-load("//:own.bzl", "PAIRS", "both")
-both(name = "check_own", srcs = ["a.mlir"])
-[iree_check_single_backend_test_suite(
-    name = "check_%s" % driver,
-    srcs = ["b.mlir"],
-    driver = driver,
-    target_backend = PAIRS[0][0],
-) for driver in ["local-sync", "local-task"]]
-"""
-    write(cwd, text, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
-    assert names(cwd) == ["a_vmvx_local-sync", "b_vmvx_local-sync", "b_vmvx_local-task"]
-
-
 def test_a_bzl_file_that_two_others_load_is_evaluated_for_both(cwd: Path) -> None:
     (cwd / "MODULE.bazel").touch()
     (cwd / "own.bzl").write_text(
@@ -199,18 +176,6 @@ def test_flags_of_the_runner_become_runtime_configs(cwd: Path) -> None:
     assert runtime("cuda-graph", "cuda", flags=["--cuda_use_streams=false"]) in Path("matrix.toml").read_text()
 
 
-def test_a_file_that_a_call_leaves_out_is_excluded_with_the_name_of_the_call(cwd: Path) -> None:
-    sources = '["a.mlir", "b.mlir", "c.mlir"]'
-    other = FIRST.replace("llvm-cpu", "vmvx")
-    write(cwd, FIRST.replace('["a.mlir", "b.mlir"]', sources) + other, "a.mlir", "b.mlir", "c.mlir", "d.mlir")
-    assert import_here("--verify") == 0
-    assert '\nsrcs = ["*.mlir"]\nexclude = ["d.mlir"]\n' in suite_text()
-    assert suite_text().endswith(
-        'match = "c"\nexclude_targets = ["vmvx"]\n'
-        'reason = "not in the sources of check_vmvx_local-task (BUILD.bazel)"\n'
-    )
-
-
 def test_tags_are_kept_of_suite_and_target(cwd: Path) -> None:
     text = """
 iree_check_single_backend_test_suite(
@@ -291,32 +256,6 @@ def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(
     assert import_here("--verify") == 0
     assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
     assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
-
-
-@pytest.mark.parametrize("count", [2, 8])
-def test_a_call_with_less_than_half_of_a_folder_gets_a_suite_of_its_own(cwd: Path, count: int) -> None:
-    files = [f"m{number}.mlir" for number in range(count)]
-    one = FIRST.replace('["a.mlir", "b.mlir"]', str(files).replace("'", '"'))
-    other = FIRST.replace('["a.mlir", "b.mlir"]', '["m0.mlir"]').replace("llvm-cpu", "vmvx")
-    write(cwd, one + other, *files)
-    assert import_here("--verify") == 0
-    its_own = '-vmvx"\nsrcs = ["m0.mlir"]\nkind = "check"\ntargets = ["vmvx"]\n'
-    assert suite_text().endswith(its_own) is (count > 2)
-
-
-def test_runs_of_some_functions_are_left_out(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(
-        cwd,
-        FIRST.replace("    driver", '    runner_args = ["--gtest_filter=-*_slow"],\n    driver'),
-        "a.mlir",
-        "b.mlir",
-    )
-    assert import_here("--verify") == 0
-    assert (
-        "left out: BUILD.bazel:10: the runs on local-task of check_llvm-cpu_local-task: --gtest_filter=-*_slow is a "
-        "flag of iree-check-module, not of a driver; they are compiled\n"
-    ) in capsys.readouterr().out
-    assert [target.name for target in targets(cwd)] == ["a_llvm-cpu", "b_llvm-cpu"]
 
 
 @pytest.mark.parametrize(

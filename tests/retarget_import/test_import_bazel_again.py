@@ -8,44 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from build_files import FIRST, MODULE, import_here, write
+from build_files import FIRST, import_here, write
 from retarget.cli import main
 from retarget.support import write_files
 from retarget_import.command import _shown, _words
-
-
-def contents(cwd: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in cwd.rglob("*") if path.is_file()}
-
-
-def test_a_second_import_changes_nothing(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
-    assert import_here() == 0
-    before = {path: path.stat().st_ino for path in cwd.rglob("*.toml")}
-    capsys.readouterr()
-    assert import_here("--verify") == 0
-    assert capsys.readouterr().out.startswith("matrix.toml: unchanged\nops/suite.toml: unchanged\n2 tests became ")
-    assert {path: path.stat().st_ino for path in cwd.rglob("*.toml")} == before
-
-
-def test_files_of_another_content_are_named_and_nothing_is_written(
-    cwd: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
-    Path("out").mkdir()
-    Path("out/matrix.toml").write_text("root = true\n")
-    Path("out/b.mlir").write_text("// mine\n")
-    before = contents(cwd)
-    assert main(["import-bazel", "ops", "-o", "out"]) == 1
-    assert capsys.readouterr().err == (
-        "found out/matrix.toml, out/b.mlir, expected none or the same; import into another folder, or replace them "
-        "with --force; nothing was written\n"
-    )
-    assert contents(cwd) == before
-    assert main(["import-bazel", "ops", "-o", "out", "--force", "--verify"]) == 0
-    assert sorted(path.name for path in Path("out").iterdir()) == ["a.mlir", "b.mlir", "matrix.toml", "suite.toml"]
-    assert Path("out/b.mlir").read_text() == MODULE
-    assert main(["check", "out"]) == 0
 
 
 def test_names_that_another_file_above_or_below_declares_are_an_error_that_says_how_to_keep_both(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from build_files import FIRST, import_here, write
@@ -174,21 +172,3 @@ def test_the_interpreter_is_not_installed(
         "the package starlark-pyo3, which evaluates BUILD files, is not installed; install it"
         in capsys.readouterr().err
     )
-
-
-def test_a_folder_that_cannot_be_read_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "ops/locked").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    scandir = os.scandir
-
-    def without_permission(path: str) -> Any:  # whoever runs tests as root can read every folder
-        if str(path).endswith("locked"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", without_permission)
-    assert main(["import-bazel", "ops", "-o", "."]) == 2
-    expected = "retarget: cannot read ops/locked: Permission denied; expected a folder of BUILD.bazel files\n"
-    assert capsys.readouterr().err == expected

@@ -147,24 +147,6 @@ def test_the_tool_on_path_leads_to_its_folder(
         folder_of(declared(None), "iree-compile")
 
 
-def test_fingerprint_and_build_id_change_with_the_packages_files(tmp_path: Path) -> None:
-    library = tmp_path / "_mlir_libs" / "libIREECompiler.so"
-    library.parent.mkdir()
-    library.write_bytes(b"one")
-    (tmp_path / "version.json").write_text("1")
-    (tmp_path / "version.py").write_text('VERSION = "1"')
-    tools = CompilerBuild(folder=tmp_path, package=tmp_path, library=library)
-    first, build = tools.fingerprint(), tools.build_id()
-    assert build.startswith("iree-compiler 1 unknown-revision sha256:")
-    for file in (library, tmp_path / "version.json"):
-        os.utime(file, (1, 1))
-        assert tools.build_id() == build
-        file.write_bytes(b"other")
-        assert tools.fingerprint() != first
-        assert tools.build_id() != build
-        first, build = tools.fingerprint(), tools.build_id()
-
-
 def test_the_linker_and_the_shared_libraries_of_a_build_folder_count_and_other_files_do_not(tmp_path: Path) -> None:
     filled(tmp_path, f"lib/{LIBRARY}", "lib/libother.so", "tools/iree-compile", "tools/other")
     filled(tmp_path, "lib/libiree_compiler_Codegen.so.1", "tools/iree-lld")

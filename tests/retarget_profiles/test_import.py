@@ -89,16 +89,6 @@ def test_a_report_gives_the_capabilities_of_its_device(
     assert source.endswith(f": {file.name}")
 
 
-@pytest.mark.parametrize("files", [(NEW, OLD), (CPUINFO, CLANG, IREE)])
-def test_reports_of_one_device_are_merged_and_each_value_names_the_first_that_has_it(files: tuple[Path, ...]) -> None:
-    merged = import_profile(files, name="p")
-    for file in reversed(files):
-        for one in import_profile([file], name="p").capabilities:
-            assert merged.get(one.name) == one.value
-    first = import_profile(files[:1], name="p").capabilities
-    assert {one for one in merged.capabilities if one.source == first[0].source} == set(first)
-
-
 @pytest.mark.parametrize(
     ("written", "value"), [("VK_TRUE", True), ("VK_FALSE", False), (True, True), (False, False), (1, True), (0, False)]
 )

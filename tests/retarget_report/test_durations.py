@@ -78,13 +78,6 @@ def test_the_timeline_has_a_lane_per_compile_worker_and_per_device_of_a_process(
     ]
 
 
-def test_what_says_not_when_it_was_has_a_duration_and_no_place_on_the_timeline() -> None:
-    run = RunRecord(load_seconds=0.5, run_seconds=1.0, compare_seconds=0.5)
-    one = record("a_cpu_x", compile=CompileRecord(key="k", seconds=4.0), run=run)
-    found = durations([session(one)], {one.nodeid: 0})
-    assert (found.compiles.took, found.runs.run, found.spans.lane, found.lanes) == ([4000], [1000], [], [])
-
-
 def test_records_of_targets_that_the_page_does_not_have_are_left_out() -> None:
     one = record("a_cpu_x", compile=CompileRecord(key="k", seconds=4.0))
     assert durations([session(one)], {}).compiles.took == []

@@ -36,39 +36,6 @@ def test_groups_by_stage_and_signature_and_has_the_largest_first() -> None:
     ]
 
 
-def test_what_nobody_expects_comes_before_known_failures_however_many_these_are() -> None:
-    found = failures(
-        [
-            target("a_cpu", Outcome.XFAILED, stage="compile", signature="no rule"),
-            target("b_cpu", Outcome.XFAILED, stage="compile", signature="no rule"),
-            target("c_cpu", Outcome.XPASSED),
-            target("d_cpu", Outcome.ERROR, message="RetargetError: port 8080 is in use\nmore"),
-            target("e_cpu", stage="compile", signature="no rule"),
-        ],
-        {},
-    )
-    assert shown(found) == [
-        ("fail", "compile", "no rule", [4], []),
-        ("error", "", "RetargetError: port N is in use", [3], []),
-        ("xpass", "", "passed, but a rule expects a failure", [2], []),
-        ("xfail", "compile", "no rule", [0, 1], []),
-    ]
-
-
-def test_blocked_targets_belong_to_the_group_at_the_end_of_their_chain() -> None:
-    found = failures(
-        [
-            target("a_cpu", stage="compile", signature="no rule"),
-            blocked("a_cpu_x", "a_cpu"),
-            blocked("a_cpu_y", "a_cpu_x"),
-            blocked("b_cpu_x", "b_cpu"),
-        ],
-        {},
-    )
-    assert shown(found) == [("fail", "compile", "no rule", [0], [1, 2])]
-    assert found.unexplained == [3]
-
-
 def test_a_run_target_that_is_known_to_fail_with_its_compile_is_blocked_by_that() -> None:
     known = "a_cpu is expected to fail: IREE"
     found = failures(

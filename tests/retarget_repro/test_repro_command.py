@@ -111,15 +111,6 @@ def test_a_bundle_is_written_beside_and_described(bench: Bench, capsys: pytest.C
     assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == ((), [])
 
 
-def test_options_are_passed_on(bench: Bench) -> None:
-    bench.target = run_target(compile_target(), env=(("A", "1"), ("B", "2")))
-    words = ["--runs", "4", "--keep", "--without-env", "A", "--without-env", "B", "-o", "x.tar.zst"]
-    assert run("m", *words, "--case", "f", "--case", "g", "--retarget-extension", "e") == 0
-    given = {name: bench.written[name] for name in ("output", "runs", "keep", "without_env")}
-    assert given == {"output": Path("x.tar.zst"), "runs": 4, "keep": True, "without_env": ["A", "B"]}
-    assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == (("f", "g"), ["e"])
-
-
 def test_variables_in_the_bundle_are_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     step = CompileStep(compiler="iree", source="m.mlir", flags=(), env={"A": "1", "B": "2"}, timeout=1.0)
     bench.bundle = Bundle(**{name: getattr(BUNDLE, name) for name in BUNDLE.__struct_fields__} | {"compile": step})

@@ -12,17 +12,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import (
-    Artifact,
-    CaseOutcome,
-    CompileOutcome,
-    DeviceInfo,
-    Expectation,
-    Failure,
-    RunOutcome,
-    Stage,
-    Suite,
-)
+from retarget.model import Artifact, CaseOutcome, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage, Suite
 from retarget.model.devices import DeviceTraits
 from retarget.support import RetargetError
 from retarget_repro import attempt as attempts
@@ -141,25 +131,6 @@ def test_a_target_that_does_not_run_is_judged_where_its_kind_does_that(checks: b
     assert found.passed
     assert [call[0] for call in engine.calls] == calls
     assert found.ran == (ran(PASSED) if checks else RunOutcome(devices=()))
-
-
-@pytest.mark.parametrize(
-    ("match", "when", "asked", "skipping"),
-    [
-        ("m", "", False, (("f", True),)),
-        ("m", "on(vendor='v')", True, (("f", True),)),
-        ("m", "on(vendor='w')", True, ()),
-        ("other", "on(vendor='v')", False, ()),
-    ],
-)
-def test_cases_that_a_rule_skips_are_skipped_and_devices_are_asked_only_for_rules(
-    match: str, when: str, asked: bool, skipping: tuple[tuple[str, bool], ...]
-) -> None:
-    rule = Expectation(match=(match,), when=when, outcome="skip", cases=("f",), reason="why", origin=ORIGIN)
-    engine = Engine(ran=ran(PASSED))
-    tried(engine, chosen(expectations=(rule,)))
-    assert (("traits", "m_c_r") in engine.calls) is asked
-    assert engine.calls[-1][4] == skipping
 
 
 # ---------------------------------------------------------------- by hand

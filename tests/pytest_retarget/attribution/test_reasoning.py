@@ -121,44 +121,6 @@ def test_a_case_whose_values_could_not_be_had_says_nothing_of_the_compiler() -> 
     )
 
 
-def test_each_case_is_distinguished_where_the_others_fail_in_other_cases() -> None:
-    failing = with_cases("a/r", odd=COMPARE, empty=CRASH, last=COMPARE, fine={})
-    others = [with_cases("b/s", odd=COMPARE, empty={}, last={}, fine={}), with_cases("c/s", odd=COMPARE)]
-    assert conclusion(failing, others) == (
-        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike.\n"
-        "empty and last: This points to compiler config a or to runtime config r (driver d), which nothing else has "
-        "run this case on: what b made of it passes on s."
-    )
-    assert list(listing(failing, others)) == [
-        "  m_b_s  failed: compare: 1 of 3 elements differ",
-        "  m_c_s  failed: compare: 1 of 3 elements differ",
-    ]
-    assert conclusion(others[0], [failing]) == (
-        "odd: This points to the module, or to what it expects: every compiler config that ran it fails alike."
-    )
-
-
-def test_where_the_cases_are_reported_alike_none_is_named() -> None:
-    cases = {"odd": COMPARE, "even": COMPARE, "fine": {}}
-    failing = with_cases("a/r", **cases)
-    others = [with_cases("a/s", **cases), seen("b/r", "passed")]
-    assert conclusion(failing, others) == (
-        "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what b made "
-        "of this module passes."
-    )
-    assert next(listing(failing, others)) == "  m_a_s  failed alike"
-
-
-def test_a_case_that_was_not_come_to_says_nothing() -> None:
-    failing = with_cases("a/r", first={}, second=COMPARE)
-    assert conclusion(failing, [with_cases("b/r", first=CRASH)]) == (
-        "second: Inconclusive: nothing else has run this case."
-    )
-    assert conclusion(failing, [seen("b/r", "failed", stage="load", signature="no such file")]) == (
-        "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
-    )
-
-
 UNREAD = {"stage": "load", "signature": "onnxruntime cannot evaluate m.onnx"}
 AGREE = {**COMPARE, "agree_with": "ref"}
 
@@ -264,14 +226,3 @@ def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_r
     assert reference(FAILING, others[2:3]) is None
     assert reference(FAILING, [*others[:3], replace(others[3], runs_external=True)]) == others[1]
     assert reference(replace(FAILING, runs_external=True), others) is None
-
-
-def test_what_passes_in_a_case_that_fails_is_compared_with_where_nothing_passes_in_all() -> None:
-    failing = with_cases("a/r", odd=COMPARE, last=COMPARE)
-    others = [with_cases("a/s", odd=COMPARE, last=COMPARE), with_cases("b/s", odd=COMPARE, last={})]
-    assert reference(failing, others) == others[1]
-    assert reference(failing, [*others, seen("c/s", "passed")]) == seen("c/s", "passed")
-    assert reference(failing, [crashed(others[1])]) is None
-    assert reference(with_cases("a/r", odd=COMPARE, last=CRASH), others) is None
-    assert reference(crashed(failing), others) is None
-    assert reference(with_cases("a/r", last=CRASH), [seen("c/s", "passed")]) is None

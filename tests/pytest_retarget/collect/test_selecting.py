@@ -215,15 +215,6 @@ def test_check_inside_a_suites_folder_checks_the_suite(
     assert capsys.readouterr().err.count("did you mean 'cpu'?") == 1
 
 
-def test_check_looks_where_pytest_looks(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check"]) == 0
-    assert capsys.readouterr().out == "no errors in 3 files, 2 suites, 3 compile targets, 3 run targets\n"
-    assert main(["check", "--ignore", "suites/first"]) == 0
-    assert capsys.readouterr().out == "no errors in 2 files, 1 suite, 1 compile target, 1 run target\n"
-    assert main(["check", "suites/left-out/suite.toml"]) == 1
-    assert "suites/left-out/suite.toml:1" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("conftest", "message"),
     [

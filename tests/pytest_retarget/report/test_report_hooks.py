@@ -238,12 +238,6 @@ def test_failures_with_one_signature_are_one_annotation_the_most_first(job: Job)
     assert job.terminal.lines.count("::endgroup::") == 1
 
 
-def test_a_failure_of_a_module_is_at_its_file(job: Job) -> None:
-    job.hooks.pytest_runtest_logreport(report(record(file="s.toml", module_file="m.mlir")))
-    (line,) = job.annotations()
-    assert line.startswith("::error file=m.mlir,line=1,")
-
-
 def test_errors_of_declarations_are_at_their_line(job: Job) -> None:
     job.terminal.errors = ["s.toml:7: bad", "elsewhere"]
     text = "s.toml:3: unknown key\nand more\nt.toml:4: another"

@@ -27,46 +27,6 @@ def of_pytest(pytester: pytest.Pytester, *arguments: str) -> Path:
     return cache_dir(pytester.parseconfigure(*arguments))
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (("", "", ""), "{home}/.cache/retarget"),
-        (("", "", "from-ini"), "{here}/from-ini"),
-        (("", "", "~/from-ini"), "{home}/from-ini"),
-        (("", "from-variable", "from-ini"), "{here}/below/from-variable"),
-        (("", "~/from-variable", "from-ini"), "{home}/from-variable"),
-        (("from-option", "from-variable", "from-ini"), "{here}/below/from-option"),
-        (("~/from-option", "from-variable", "from-ini"), "{home}/from-option"),
-    ],
-)
-def test_the_option_goes_before_the_variable_before_the_ini_key_before_the_users_folder(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, home: Path, given: tuple[str, str, str], expected: str
-) -> None:
-    option, variable, ini = given
-    pytester.makeini(f"[pytest]\nretarget_cache_dir = {ini}\n")
-    monkeypatch.setenv("RETARGET_CACHE_DIR", variable)
-    here = pytester.path
-    monkeypatch.chdir(pytester.mkdir("below"))
-
-    found = cache_of_command(option)
-    assert str(found.folder) == expected.format(here=here, home=home)
-    assert of_pytest(pytester, *([f"--retarget-cache-dir={option}"] if option else [])) == found.folder
-
-
-@pytest.mark.parametrize("where", ["addopts", "variable", "both"])
-def test_options_that_pytest_is_always_given_count_for_the_command(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    if where != "variable":
-        pytester.makeini(INI + "addopts = -q --retarget-cache-dir=from-addopts\n")
-    if where != "addopts":
-        monkeypatch.setenv("PYTEST_ADDOPTS", "-q --retarget-cache-dir from-variable")
-    found = cache_of_command()
-    assert (
-        found.folder == of_pytest(pytester) == pytester.path / f"from-{'addopts' if where == 'addopts' else 'variable'}"
-    )
-
-
 def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) -> None:
     ini = pytester.makeini(INI + "addopts = --retarget-no-cache\n")
     found = cache_of_command()

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from data_errors import error_of
 from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays, read_npz
-from retarget.support.errors import RetargetError
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -49,21 +48,6 @@ def test_raw_bytes_are_read_as_the_type_says(tmp_path: Path, dtype: str, shape: 
     assert read.tobytes() == array.tobytes()
 
 
-@pytest.mark.parametrize(
-    ("size", "shape", "found"),
-    [
-        (23, (2, 3), "short: expected 24 bytes for 2x3xf32"),
-        (0, (2, 3), "short: expected 24 bytes for 2x3xf32"),
-        (25, (2, 3), "oversized: expected 24 bytes for 2x3xf32"),
-        (4, (1 << 40,) * 2, "short: expected 4835703278458516698824704 bytes for 1099511627776x1099511627776xf32"),
-    ],
-)
-def test_a_file_of_another_size_is_refused(tmp_path: Path, size: int, shape: tuple[int, ...], found: str) -> None:
-    (tmp_path / "a.bin").write_bytes(bytes(size))
-    text = error_of(read_bin, tmp_path / "a.bin", dtype="float32", shape=shape)
-    assert text == f"data file a.bin is {found}, found {size}"
-
-
 def test_elements_of_less_than_a_byte_are_packed(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(bytes.fromhex("21f30705"))
     raw = RawFile(path=tmp_path / "a.bin")
@@ -81,30 +65,6 @@ def test_a_npy_file_that_is_read_as_raw_bytes_is_reported(tmp_path: Path) -> Non
     assert error_of(RawFile(path=tmp_path / "a.npy").next, dtype="float32", shape=(99,)) == (
         "data file a.npy is short: expected 396 bytes for 99xf32, found 152; "
         "it is read as raw bytes here: a .npy file has its type, name it without one"
-    )
-
-
-@pytest.mark.parametrize("size", [2, 200])
-def test_what_git_lfs_did_not_fetch_is_reported(tmp_path: Path, size: int) -> None:
-    path = tmp_path / "x.data"
-    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 800\n")
-    reported = "; it is a pointer of Git LFS: `git lfs pull` fetches the data$"
-    with pytest.raises(RetargetError, match=reported):
-        read_bin(path, dtype=np.float32, shape=(size,))
-    with pytest.raises(RetargetError, match=reported):
-        read_npy(path)
-    with pytest.raises(RetargetError, match=reported):
-        read_npz(path)
-
-
-def test_arrays_follow_each_other_in_a_raw_file(tmp_path: Path) -> None:
-    (tmp_path / "a.bin").write_bytes(np.arange(6, dtype=np.float32).tobytes())
-    raw = RawFile(path=tmp_path / "a.bin")
-    assert raw.next(dtype="float32", shape=(2,)).tolist() == [0, 1]
-    assert raw.next(dtype="float32", shape=(2,)).tolist() == [2, 3]
-    assert error_of(raw.close) == ("data file a.bin is oversized: expected 16 bytes for 2xf32 and 2xf32, found 24")
-    assert error_of(raw.next, dtype="float32", shape=(3,)) == (
-        "data file a.bin is short: expected 12 bytes for 3xf32 at byte 16, found 8"
     )
 
 

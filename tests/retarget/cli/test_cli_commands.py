@@ -76,12 +76,6 @@ def test_a_command_of_retarget_cannot_be_replaced(install: Install, run: Run, tm
     assert run("check", str(tmp_path)) == (1, "", error)
 
 
-def test_what_a_command_returns_is_checked(install: Install, run: Run) -> None:
-    install(greeting=GREET.replace("return 3", "return None"))
-    error = "extension 'greeting': command 'greet': run() returned None, expected int\n"
-    assert run("greet", "world") == (1, "hello world\n", error)
-
-
 def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> None:
     parser = _Parser()
     parser.add_mutually_exclusive_group().add_argument("one", nargs="?")

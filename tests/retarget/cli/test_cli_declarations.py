@@ -85,21 +85,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_targets_are_listed_in_aligned_columns(project: Path, run: Run) -> None:
-    assert run("list") == (
-        0,
-        """\
-TARGET            SUITE  TAGS
-bar_cc            first  compile first cc backend-of-cc fast all
-bar_cc_elsewhere  first  run first cc backend-of-cc fast all elsewhere toy ios
-foo_cc            first  compile first cc backend-of-cc fast all odd
-foo_cc_rt         first  run first cc backend-of-cc fast all odd rt toy toy://0
-foo_cc_elsewhere  first  run first cc backend-of-cc fast all odd elsewhere toy ios
-""",
-        "",
-    )
-
-
 @pytest.mark.parametrize("command", [["list"], ["explain"], ["run"], ["emit", "ctest", "-o", "out"]])
 def test_a_tag_that_no_target_has_is_named(project: Path, run: Run, command: list[str]) -> None:
     status, _, err = run(*command, "-m", "fasst")

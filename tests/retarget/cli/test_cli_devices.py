@@ -38,13 +38,6 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (absent["devices"], absent["unavailable"], absent["hint"]) == ([], "no double here", "plug one in")
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "0", "-1", "soon"])
-def test_a_timeout_is_a_number_of_seconds(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run("double", f"--timeout={text}")
-    assert f"found '{text}', expected a number of seconds above 0" in capsys.readouterr().err
-
-
 def test_an_unknown_driver_names_the_registered_ones() -> None:
     with pytest.raises(RetargetError, match=r"found the driver 'dubble', expected a registered one: .*did you mean"):
         run("dubble")

@@ -11,9 +11,7 @@ from declaration_texts import compiler, runtime, target
 from retarget.cli import init as cli_init
 from retarget.cli import main
 from retarget.cli.devices import Finding
-from retarget.extension import SuggestedTarget
 from retarget.model.outcomes import DeviceInfo
-from retarget_iree.compiler.compiler import IreeOptCompiler
 
 CHECK = """\
 func.func @squares() {
@@ -115,32 +113,6 @@ def test_modules_that_check_themselves_run_on_every_device_found(
     assert "wrote suite.toml\nsuite kernels (kind check): 2 files\nno device: " in printed
     assert "4 compile targets and 6 run targets; next:\n  pytest\n" in printed
     assert main(["check"]) == 0
-
-
-def test_functions_with_arguments_get_cases_that_compare_two_compilers(here: Path) -> None:
-    write(here, scale_mlir=SCALE)
-    assert main(["init"]) == 0
-    cases = (here / "scale.cases.toml").read_text()
-    assert 'inputs = [{ random = "uniform", low = -1, high = 1, shape = [4, 3] }]\nagree_with = "vmvx"\n' in cases
-    assert 'targets = ["cpu", "portable", "vulkan"]' in (here / "suite.toml").read_text()
-    assert main(["check"]) == 0
-
-
-def test_a_compiler_is_suggested_for_modules_of_its_own_suffixes_only(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    onnx = pytest.importorskip("onnx")
-    own = SuggestedTarget(name="own", comment="models", compiler_config="takes-models", drivers=("vulkan",))
-    monkeypatch.setattr(IreeOptCompiler, "suggest_targets", lambda self, devices: (own,))
-    monkeypatch.setattr(IreeOptCompiler, "takes", lambda self, source: source.suffix == ".onnx")
-    monkeypatch.setattr(IreeOptCompiler, "artifact_suffix", ".vmfb")  # the driver's
-    write(here, programs__a_mlir=CHECK, models__read_me_txt="")
-    model = '<ir_version: 8, opset_import: ["": 17]> neg (float[2] x) => (float[2] y) { y = Neg(x) }'
-    onnx.save(onnx.parser.parse_model(model), here / "models" / "neg.onnx")
-    assert main(["init", "programs"]) == 0
-    assert 'targets = ["cpu", "vulkan"]' in (here / "programs" / "suite.toml").read_text()
-    assert main(["init", "models"]) == 0
-    assert 'targets = ["cpu", "portable", "vulkan", "own"]' in (here / "models" / "suite.toml").read_text()
 
 
 def test_models_with_data_sets_are_tested_against_them(here: Path) -> None:

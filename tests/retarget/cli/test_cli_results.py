@@ -80,42 +80,6 @@ def test_a_session_that_was_killed_before_its_first_line_is_named(
 # show
 
 
-def test_show_counts_by_outcome_and_config_and_groups_failures(run: Run, write: Write) -> None:
-    small = failed("s::small_spirv_vulkan", **GPU)
-    write("a", compiled("s::m_vmvx", compiler="vmvx", tags=("compile",)), passed("s::m_vmvx_local-sync", **CPU))
-    write("b", small, failed("s::m_spirv_vulkan", **GPU), failed("s::x_spirv_vulkan", "SIGFPE", "crash", **GPU))
-    assert run("show", ".") == (
-        1,
-        """\
-5 targets of 2 sessions: 2 passed, 3 failed
-
-COMPILER  RUNTIME     TARGETS  PASSED  FAILED
-spirv     vulkan      3                3
-vmvx      -           1        1
-vmvx      local-sync  1        1
-
-failures by signature, with the smallest module of each:
-    2  compare: values differ
-       s::m_spirv_vulkan
-    1  crash: SIGFPE
-       s::x_spirv_vulkan
-""",
-        "",
-    )
-    assert run("show", "a.jsonl")[0] == 0
-    assert run("show", ".", "-m", "not gpu")[:2] == (0, run("show", "a.jsonl")[1].replace("1 session", "2 sessions"))
-    selected = run("show", ".", "-m", "runtime(name='vulkan') and vulkan and not compile")[1]
-    assert selected.startswith("3 targets of 2 sessions: 3 failed\n")
-
-
-def test_show_lists_the_targets_with_an_outcome(run: Run, write: Write) -> None:
-    write("a", passed("t"), passed("u", outcome=Outcome.SKIPPED, reason="no device 'x'"))
-    assert run("show", "a.jsonl", "--outcome", "skipped")[1].endswith("\nu: skipped: no device 'x'\n")
-    status, _, err = run("show", "a.jsonl", "--outcome", "fine")
-    assert status == 2
-    assert "argument --outcome: invalid choice: 'fine'" in err
-
-
 def test_show_names_sessions_that_did_not_end_and_counts_what_did_not_run(
     run: Run, write: Write, tmp_path: Path
 ) -> None:
@@ -271,50 +235,6 @@ def test_an_expression_that_is_none_is_wrong_usage(run: Run, write: Write) -> No
 # diff
 
 
-def test_diff_says_what_is_broken_mended_new_and_gone(run: Run, write: Write) -> None:
-    write("a", passed("b"), failed("m"), failed("o"), passed("s"), passed("g"), passed("same"))
-    write(
-        "b",
-        failed("b"),
-        passed("m"),
-        failed("o", "other"),
-        passed("s", outcome=Outcome.SKIPPED, reason="no device"),
-        passed("n"),
-        passed("same"),
-    )
-    assert run("diff", "a.jsonl", "b.jsonl") == (
-        1,
-        """\
-newly broken: 1
-  b
-    passed → failed at compare: values differ
-
-no longer run: 1
-  s
-    passed → skipped: no device
-
-gone: 1
-  g
-    passed
-
-newly mended: 1
-  m
-    failed at compare: values differ → passed
-
-changed otherwise: 1
-  o
-    failed at compare: values differ → failed at compare: other
-
-new: 1
-  n
-    passed
-
-1 newly broken, 1 no longer run, 1 gone, 1 newly mended, 1 changed otherwise, 1 new, 1 target unchanged
-""",
-        "",
-    )
-
-
 def test_diff_says_which_cases_are_worse_of_a_target_that_failed_before(run: Run, write: Write) -> None:
     def case(name: str, outcome: Outcome, **known: Any) -> CaseRecord:
         seen = ("compare", "values differ") if outcome is Outcome.FAILED else ("", "")
@@ -411,16 +331,6 @@ def test_diff_as_json(run: Run, write: Write) -> None:
 
 
 # export
-
-
-@pytest.mark.parametrize(("name", "begins"), [("ctrf", "{"), ("trace", "{"), ("junit", "<?xml")])
-def test_export_writes_the_file(run: Run, write: Write, tmp_path: Path, name: str, begins: str) -> None:
-    write("a", passed("t"))
-    assert run("export", name, "a.jsonl", "-o", "new/out") == (0, f"new/out: {name} of 1 session\n", "")
-    assert (tmp_path / "new/out").read_text().startswith(begins)
-    (tmp_path / "new/out").write_text("of an earlier day")
-    assert run("export", name, "a.jsonl", "-o", "new/out")[0] == 0
-    assert (tmp_path / "new/out").read_text().startswith(begins)
 
 
 def test_export_refuses_sessions_that_disagree(run: Run, write: Write, tmp_path: Path) -> None:

@@ -186,21 +186,6 @@ def test_where_devices_decide_all_rules_that_may_be_in_force_are_shown(engine: A
     assert (lines[0], " ".join(lines[-1].split())) == ("latency at most 500 ms", f"here {gpu}")
 
 
-def test_rules_say_their_outcome_cases_and_place() -> None:
-    rules = (
-        rule(outcome="flaky", retries=2, origin=origin("a"), cases=("x", "y*")),
-        rule(outcome="skip", stages=(), origin=origin("b")),
-    )
-    found = [one for one in explainer()._expectation(suite(expectations=rules), compile_target()) if one[1]]
-    assert found == [("skip", "b")]
-    found = [one for one in explainer()._expectation(suite(expectations=rules), run_target(compile_target())) if one[1]]
-    assert found == [
-        ("its compile target: skip", "b"),
-        ("skip", "b"),
-        ("case x or y*: flaky, up to 2 retries, expected to fail at run", "a"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("one", "here", "lines"),
     [

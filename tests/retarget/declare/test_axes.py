@@ -13,12 +13,6 @@ def test_the_last_axis_turns_fastest() -> None:
     assert found == ({"opt": "O0", "n": 1}, {"opt": "O0", "n": 2}, {"opt": "O3", "n": 1}, {"opt": "O3", "n": 2})
 
 
-def test_an_exclusion_may_leave_axes_open_or_list_all_values() -> None:
-    axes = {"a": [1, 2], "b": ["x", "y"]}
-    assert combinations(axes, [{"a": 1}])[0] == ({"a": 2, "b": "x"}, {"a": 2, "b": "y"})
-    assert combinations(axes, [[1, "x"], [2, "y"]])[0] == ({"a": 1, "b": "y"}, {"a": 2, "b": "x"})
-
-
 @pytest.mark.parametrize(
     ("axes", "exclude", "path", "message"),
     [

@@ -11,10 +11,7 @@ import pytest
 from data_errors import error_of
 from declaration_texts import compiler, declarations, runtime, suite, table, target
 from retarget.declare.load import DeclarationLoader, discover_suites, load_all
-from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, RunTarget, RuntimeConfig, Suite
-from retarget.support.errors import DiagnosticsError
-from retarget.targets.expansion import expand_suite
+from retarget.model import RuntimeConfig, Suite
 
 CONFIGS = declarations(compiler("cc"), runtime("rt"), target("all", "cc", ["rt"]))
 
@@ -39,11 +36,6 @@ def write(cwd: Path) -> Write:
 
 def load(path: Path) -> tuple[Suite, ...]:
     return DeclarationLoader().load_suite_file(path)
-
-
-def compiler_of(path: Path, name: str) -> CompilerConfig:
-    configs = [config for suite in load(path) for target in suite.targets for config in target.compilers]
-    return next(config for config in configs if config.name == name)
 
 
 def runtime_of(path: Path, name: str) -> RuntimeConfig:
@@ -71,61 +63,6 @@ def test_a_suite_holds_everything_it_names(write: Write) -> None:
     assert target.runtimes[0].concurrency is None
 
 
-def test_a_file_sees_the_matrix_files_above_it_up_to_root(write: Write) -> None:
-    write("matrix.toml", '[[compiler_config]]\nname = "far"\ncompiler = "iree"\n')
-    write("a/matrix.toml", 'root = true\n[[compiler_config]]\nname = "near"\ncompiler = "iree"\n')
-    write("a/b/foo.mlir")
-    targets = '[[target_config]]\nname = "all"\ncompiler = ["{}"]\nruntimes = []\n'
-    near = write("a/b/suite.toml", targets.format("near") + SUITE)
-    assert compiler_of(near, "near").origin.file == near.parents[1] / "matrix.toml"
-    far = write("a/b/suite.toml", targets.format("far") + SUITE)
-    with pytest.raises(DiagnosticsError) as caught:
-        load(far)
-    assert str(caught.value) == (
-        "a/b/suite.toml:3: target_config[0].compiler[0]: found 'far', expected the name of a compiler_config declared "
-        "in this file or above; there is near"
-    )
-
-
-def test_a_folder_with_git_ends_the_search_upwards(write: Write, tmp_path: Path) -> None:
-    write("matrix.toml", CONFIGS)
-    write("inner/.git", "gitdir: elsewhere")
-    write("inner/foo.mlir")
-    loader = DeclarationLoader()
-    with pytest.raises(DiagnosticsError, match="found 'all', expected the name of a target_config"):
-        loader.load_suite_file(write("inner/suite.toml", SUITE))
-    assert loader.matrix_files == []
-
-
-def test_extends_puts_the_flags_of_the_base_first_and_merges_the_environment(write: Write) -> None:
-    write("foo.mlir")
-    path = write(
-        "suite.toml",
-        table("compiler_config", name="leaf", extends="middle", flags=["-c"], env={"B": "3", "C": "3"}, tags=[])
-        + table("compiler_config", name="middle", extends="base", flags=["-b"], timeout=7)
-        + compiler(
-            "base", flags=["-a"], env={"A": "1", "B": "1"}, tags=["cpu"], devices={"first": "local", "second": "vulkan"}
-        )
-        + target("all", "*", [])
-        + SUITE,
-    )
-    leaf = compiler_of(path, "leaf")
-    assert leaf.compiler == "iree"
-    assert leaf.flags == ("-a", "-b", "-c")
-    assert [origin.key_path for origin in leaf.flag_origins] == [
-        "compiler_config[2]",
-        "compiler_config[1]",
-        "compiler_config[0]",
-    ]
-    assert leaf.env == (("A", "1"), ("B", "3"), ("C", "3"))
-    assert leaf.tags == ()
-    assert leaf.timeout == 7.0
-    assert leaf.devices == (("first", "local"), ("second", "vulkan"))
-    assert compiler_of(path, "middle").tags == ("cpu",)
-    (suite,) = load(path)
-    assert [config.name for config in suite.targets[0].compilers] == ["leaf", "middle", "base"]
-
-
 def test_a_runtime_inherits_what_it_does_not_say(write: Write) -> None:
     write("foo.mlir")
     said = {"devices": ["vulkan://0", "vulkan://1"], "flags": ["--a"], "env": {"A": "1"}, "host_arch": ["arm64"]}
@@ -146,58 +83,6 @@ def test_darwin_means_macos(write: Write) -> None:
     configs = CONFIGS.replace('driver = "local-sync"', 'driver = "local-sync"\nhost_os = ["darwin", "macos", "linux"]')
     path = write("suite.toml", configs + SUITE)
     assert runtime_of(path, "rt").host_os == ("macos", "linux")
-
-
-def test_requirements_come_from_the_runtime_then_the_suite_then_the_module_with_their_places(write: Write) -> None:
-    write("foo.mlir")
-    write("bar.mlir")
-    runtime_keys = 'device_type = "gpu"\nrequires = ["devices >= 2"]\nprofile = "a/x.toml"\n'
-    override = '[[module_test_suite.module]]\nmatch = "foo"\nrequires = ["memory >= 1 GiB"]\n'
-    text = declarations(compiler("cc"), runtime("rt") + runtime_keys, target("all", "cc", ["rt"]))
-    path = write("suite.toml", text + SUITE + 'requires = ["opencl.fp64"]\n' + override)
-    (suite,) = load(path)
-    found = {one.name: one.requires for one in expand_suite(suite, Registry()) if isinstance(one, RunTarget)}
-    assert [one.text for one in found["bar_cc_rt"]] == ["device_type = gpu", "devices >= 2", "opencl.fp64"]
-    assert found["foo_cc_rt"][:3] == found["bar_cc_rt"]
-    assert [one.origin.key_path for one in found["foo_cc_rt"]] == [
-        "runtime_config[0].device_type",
-        "runtime_config[0].requires[0]",
-        "module_test_suite[0].requires[0]",
-        "module_test_suite[0].module[0].requires[0]",
-    ]
-    assert runtime_of(path, "rt").profile == str(path.parent / "a" / "x.toml")
-
-
-def test_references_may_be_globs_and_each_config_counts_once(write: Write) -> None:
-    write("foo.mlir")
-    configs = "".join(compiler(f"cpu-{name}") for name in ("b", "a", "c"))
-    targets = target("all", ["cpu-c", "cpu-*"], [])
-    (suite,) = load(write("suite.toml", configs + targets + SUITE))
-    assert [config.name for config in suite.targets[0].compilers] == ["cpu-c", "cpu-b", "cpu-a"]
-
-
-def test_product_declarations_make_a_config_per_combination(write: Write) -> None:
-    write("foo.mlir")
-    path = write(
-        "suite.toml",
-        compiler(
-            "cpu-{opt}-{threads}",
-            flags=["--opt={opt}", "--pass=canonicalize{{opt}}", "--n={threads}"],
-            env={"OPT": "{opt}"},
-            axes={"opt": ["O0", "O3"], "threads": [1, 2]},
-            exclude=[{"opt": "O0", "threads": 2}, ["O3", 1]],
-        )
-        + target("all-{opt}", "cpu-{opt}-*", [], axes={"opt": ["O0", "O3"]})
-        + SUITE.replace('"all"', '"all-*"'),
-    )
-    (suite,) = load(path)
-    assert [(target.name, [config.name for config in target.compilers]) for target in suite.targets] == [
-        ("all-O0", ["cpu-O0-1"]),
-        ("all-O3", ["cpu-O3-2"]),
-    ]
-    config = compiler_of(path, "cpu-O3-2")
-    assert config.flags == ("--opt=O3", "--pass=canonicalize{opt}", "--n=2")
-    assert config.env == (("OPT", "O3"),)
 
 
 def test_sources_come_in_the_order_of_the_globs_and_once_each(write: Write) -> None:

@@ -44,15 +44,6 @@ def test_devices_of_several_drivers_are_in_one_config_whose_driver_is_the_first(
     assert (config.devices, config.used) == (("0", "local-sync://"), (None, False))
 
 
-def test_roles_are_handed_over_in_the_order_in_which_the_artifact_counts_its_devices(two_modules: Path) -> None:
-    swapped = compiler("cd", devices={"device_a": "local[1]", "device_b": "local[0]"})
-    first, second = runtimes(two_modules, [{**ROLE_B, "used": True}, ROLE_A], CC + swapped)
-    assert (first.roles, first.devices) == (("device_a", "device_b"), ("local-task://", "local-sync://"))
-    assert first.used == (None, True)
-    assert (second.roles, second.devices) == (("device_b", "device_a"), ("local-sync://", "local-task://"))
-    assert second.driver == first.driver == "local-sync"
-
-
 def test_a_device_with_a_fallback_needs_no_role(two_modules: Path) -> None:
     accelerated = compiler("cc", devices={"accel": "vulkan,#hal.device.fallback<@cpu>", "cpu": "local"})
     (config,) = runtimes(two_modules, [{"role": "cpu", "driver": "local-task"}], accelerated)
@@ -147,34 +138,6 @@ def test_devices_that_cannot_be_meant_are_one_error_each(
     two_modules: Path, devices: object, more: dict[str, object], expected: str
 ) -> None:
     assert problem(two_modules, devices, **more) == expected
-
-
-def test_a_config_without_devices_of_its_own_is_checked_too_and_with_what_it_takes_from_its_base(
-    two_modules: Path,
-) -> None:
-    def problem_of(*configs: dict[str, object]) -> str:
-        text = CC + "".join(table("runtime_config", **config) for config in configs) + target("all", "*", ["rt"])
-        (two_modules / "suite.toml").write_text(text + suite("linalg"))
-        with pytest.raises(DiagnosticsError) as caught:
-            DeclarationLoader(registry=REGISTRY).load_suite_file(two_modules / "suite.toml")
-        return str(caught.value.diagnostics[0]).partition(": ")[2]
-
-    unchecked = "sanitize: found sanitize = true for the driver 'vulkan', expected it of 'opencl'"
-    checked = {"name": "checked", "driver": "opencl", "sanitize": True}
-    assert problem_of({"name": "rt", "driver": "vulkan", "sanitize": True}) == f"runtime_config[0].{unchecked}"
-    assert (
-        problem_of(checked, {"name": "rt", "extends": "checked", "driver": "vulkan"})
-        == f"runtime_config[1].{unchecked}"
-    )
-    assert problem_of(
-        {"name": "base", "devices": ["vulkan://0"]}, {"name": "rt", "extends": "base", "driver": "cuda"}
-    ).startswith("runtime_config[1].driver: found the driver 'cuda', but devices of 'vulkan'")
-
-
-def test_roles_without_compile_devices_are_an_error(two_modules: Path) -> None:
-    assert "of the compile devices of 'cc' (suite.toml: compiler_config[0]): none" in problem(
-        two_modules, [ROLE_A], compiler("cc")
-    )
 
 
 def test_a_cycle_of_fallbacks_is_an_error_at_the_first_of_its_devices(two_modules: Path) -> None:

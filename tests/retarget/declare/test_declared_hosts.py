@@ -40,15 +40,6 @@ def test_a_runtime_config_names_its_host_and_the_targets_have_its_words(tmp_path
     assert host_mismatch(config(suites)) is None  # the host answers that itself
 
 
-def test_a_config_that_extends_another_runs_on_its_host(tmp_path: Path) -> None:
-    suites, _ = read(
-        tmp_path, BOARD, runtime("base", host="board-1"), table("runtime_config", name="r", extends="base")
-    )
-    host = config(suites).host
-    assert host is not None
-    assert host.name == "board-1"
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -95,37 +95,6 @@ def test_files_that_cannot_be_modules_are_listed_with_the_reason(surveyed: Surve
     assert {path.name: reason for path, reason in surveyed.unusable} == NO_MODULES
 
 
-def test_each_kind_is_asked_for_what_those_of_a_higher_precedence_left(surveyed: Survey) -> None:
-    asked: list[list[str]] = []
-
-    class Kind(CaseLoader):
-        def __init__(self, kind: str, precedence: int, take: int, *labels: str) -> None:
-            self.kind, self.precedence, self._take, self._labels = kind, precedence, take, labels
-
-        def load(self, request: CaseRequest) -> tuple[Case, ...]:
-            raise NotImplementedError
-
-        def suggest_suites(self, request: ModulesRequest) -> Suggestions:
-            asked.append([path.name for path in request.files])
-            taken = request.files[: self._take]
-            return Suggestions(
-                suites=tuple(SuggestedSuite(files=taken, comment=(), label=label) for label in self._labels)
-            )
-
-    loaders = {one.kind: one for one in (Kind("low", 1, 2, "x"), Kind("high", 2, 1, "", "y"), Kind("none", 0, 0))}
-    registry: Any = SimpleNamespace(case_loaders=loaders)
-
-    plan = plan_suites(surveyed, registry, reference="", taken=())
-
-    assert [(suite.name, suite.kind) for suite in plan.suites] == [
-        ("project-high", "high"),
-        ("project-high-y", "high"),
-        ("project-low-x", "low"),
-    ]
-    assert asked == [["a.mlir", "b.mlir", "link.mlir"], ["b.mlir", "link.mlir"], []]
-    assert {path.name: reason for path, reason in plan.left_out} == NO_MODULES
-
-
 def test_values_that_no_module_names_are_left_out_with_what_to_do(tmp_path: Path) -> None:
     for name in ("a.mlir", "a.toml", "a.npy", "other.npy"):
         (tmp_path / name).touch()

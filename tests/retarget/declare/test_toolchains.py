@@ -12,7 +12,6 @@ from retarget.extension.registry import Registry
 from retarget.model import Suite, Toolchain
 from retarget.results.record import TargetRecord
 from retarget.targets.expansion import expand_suite
-from retarget.targets.selection import marks_of
 
 TEXT = """
 [[toolchain]]
@@ -58,21 +57,6 @@ def used(suite: Suite) -> list[Toolchain | None]:
     return [config.toolchain for config in suite.targets[0].compilers]
 
 
-def test_a_path_is_relative_to_its_file_and_path_is_none(file: Path) -> None:
-    (suite,) = DeclarationLoader().load_suite_file(file)
-    assert [one and one.path for one in used(suite)] == [file.parent / "builds/1", file.parent / "builds/2"]
-    assert [one.toolchain and one.toolchain.path for one in suite.targets[0].runtimes] == [None]
-
-
-def test_names_and_tags_of_toolchains_are_words_of_their_targets(file: Path) -> None:
-    (suite,) = DeclarationLoader().load_suite_file(file)
-    compiled, run, *_ = expand_suite(suite, Registry())
-    assert {"iree-1", "nightly"} <= set(compiled.tags)
-    assert "here" not in compiled.tags
-    assert {"iree-1", "nightly", "here"} <= set(run.tags)
-    assert [dict(values)["name"] for name, values in marks_of(run) if name == "toolchain"] == ["iree-1", "here"]
-
-
 def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(file: Path) -> None:
     elsewhere = redirections(["iree-2=PATH", "here=../x"], file.parent)
     loader = DeclarationLoader(toolchains=elsewhere)
@@ -89,13 +73,6 @@ def test_a_redirected_toolchain_is_elsewhere_and_its_targets_keep_their_names(fi
     assert set(declared.values()) == {()}
     given = "iree-2=PATH", f"here={file.parent.parent / 'x'}"
     assert moved == {"a_cpu-1": (), "a_cpu-1_task": (given[1],), "a_cpu-2": (given[0],), "a_cpu-2_task": given}
-
-
-def test_a_redirection_of_no_declared_toolchain_is_an_error_with_the_nearest(file: Path) -> None:
-    loader = DeclarationLoader(toolchains=redirections(["iree-3=/x"], file.parent))
-    loader.load_suite_file(file)
-    found = "found 'iree-3', expected the name of a toolchain of these files; did you mean 'iree-2'?"
-    assert error_of(loader.check_redirections) == f"--retarget-toolchain: {found}"
 
 
 @pytest.mark.parametrize(

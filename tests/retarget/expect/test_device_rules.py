@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import ExpressionError, compile_selector, names_devices, rule_terms
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3.6", type="cpu")
 H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="NVIDIA H200", version="580.95", type="gpu")
@@ -31,93 +29,6 @@ HOSTED: CompileTarget = replace(
 def rule(number: int, when: str = "", match: str = "m", stages: tuple[str, ...] = ("run",), **more: Any) -> Expectation:
     origin = Origin(file=Path("expectations.toml"), key_path=f"expectation[{number}]")
     return Expectation(match=(match,), when=when, stages=stages, reason=f"r{number}", origin=origin, **more)
-
-
-def found(rules: list[Expectation], *devices: DeviceTraits) -> str:
-    """The reason of the rule in force for the run target."""
-    book = RuleSet(rules)
-    whole = book.rules_for(RUN).on(RUN, devices).whole
-    assert not book.contradictions
-    assert RuleSet(rules).rules_for(replace(RUN, devices=devices)).whole == whole
-    return whole.reason if whole is not None else ""
-
-
-@pytest.mark.parametrize(
-    ("when", "none", "lavapipe", "h200", "both"),
-    [
-        ("on(driver='llvmpipe')", False, True, False, True),
-        ("vulkan and on(vendor='NVIDIA', version='>=580')", False, False, True, True),
-        ("not on(vendor='NVIDIA')", True, True, False, False),
-        ("vulkan and not on(type='gpu')", True, True, False, False),
-        ("opencl and on(type='cpu')", False, False, False, False),
-        ("on(type='cpu') or on(vendor='NVIDIA')", False, True, True, True),
-        ("vulkan or on(vendor='NVIDIA')", True, True, True, True),
-        ("not (on(type='cpu') or on(type='gpu'))", True, False, False, False),
-        ("on(driver='NVIDIA', type='cpu')", False, False, False, False),
-        ("", True, True, True, True),
-    ],
-)
-def test_a_rule_holds_on_the_devices_that_it_asks_for(
-    when: str, none: bool, lavapipe: bool, h200: bool, both: bool
-) -> None:
-    on = [(), (LAVAPIPE,), (H200,), (LAVAPIPE, H200)]
-    assert [bool(found([rule(0, when)], *devices)) for devices in on] == [none, lavapipe, h200, both]
-
-
-def test_a_selection_cannot_ask_for_devices() -> None:
-    for text in ("on(driver='x')", "run and not on(vendr=5)"):
-        with pytest.raises(ExpressionError, match="what is selected depends on no device"):
-            compile_selector(text)
-    assert not compile_selector("on")(RUN)
-    assert not names_devices("on and not onnx")
-    assert [term.text for term in rule_terms("on and on(type='gpu')") if term.traits] == ["on(type='gpu')"]
-
-
-def test_traits_make_a_rule_more_specific_than_words_and_less_than_a_name() -> None:
-    wide = rule(0, "vulkan and run and not compile")
-    device = rule(1, "on(driver='llvmpipe')", stages=("compare",))
-    exact = rule(2, "on(driver='llvmpipe', version='<23')", stages=("load",))
-    named = rule(3, match="m", stages=("crash",))
-    for rules in ([wide, device, exact], [exact, device, wide]):
-        assert found(rules, LAVAPIPE) == "r2"
-        assert found(rules, dataclasses.replace(LAVAPIPE, version="25.0")) == "r1"
-        assert found(rules, H200) == "r0"
-    globs = [replace(one, match=("m*",)) for one in (wide, device, exact)]
-    assert found([*globs, named], LAVAPIPE) == "r3"
-
-
-def contradictions(*whens: str) -> int:
-    book = RuleSet(
-        [
-            rule(number, when, stages=(stage,))
-            for number, (when, stage) in enumerate(zip(whens, ("run", "load"), strict=True))
-        ]
-    )
-    book.rules_for(RUN)
-    return len(book.contradictions)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "contradicts"),
-    [
-        ("on(driver='a')", "on(driver='b')", False),
-        ("on(driver='a')", "on(driver='A')", True),
-        ("on(driver='a')", "on(driver='a*')", True),
-        ("on(driver='a')", "on(vendor='b')", False),
-        ("on(driver='a') and vulkan", "on(driver='b') and run", False),
-        ("on(driver='a') or run", "on(driver='b') or vulkan", True),
-        ("not on(driver='a')", "on(driver='a')", False),
-        ("not on(driver='a')", "on(driver='b')", True),
-        ("on(version='<580')", "on(version='>=580')", False),
-        ("on(driver='a', vendor='x')", "on(driver='a', vendor='y')", False),
-        ("vulkan", "run", True),
-    ],
-)
-def test_equal_rules_contradict_each_other_on_a_device_that_one_names(
-    first: str, second: str, contradicts: bool
-) -> None:
-    assert contradictions(first, second) == contradicts
-    assert contradictions(second, first) == contradicts
 
 
 def test_globs_that_meet_on_a_device_are_an_error_of_the_target_there() -> None:

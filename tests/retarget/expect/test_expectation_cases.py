@@ -21,7 +21,6 @@ RUN = run_target(COMPILE)
 
 DIFFERS = Failure(stage=Stage.COMPARE, summary="result 0: 1 of 2 elements differ")
 REFUSED = Failure(stage=Stage.RUN, summary="no such kernel")
-CRASHED = Failure(stage=Stage.RUN, summary="device worker crashed: SIGFPE in function 'c'", signal="SIGFPE")
 
 
 @pytest.fixture(autouse=True)
@@ -58,18 +57,6 @@ def judged(rules: TargetRules, *, failure: Failure | None = None, **failures: Fa
 # ---------------------------------------------------------------- which one is in force
 
 
-def test_the_rule_that_names_a_case_most_exactly_is_in_force_in_whatever_order() -> None:
-    whole = rule(0, signature="whole")
-    wide = rule(1, "*")
-    glob = rule(2, "soft*")
-    longer = rule(3, "softmax*")
-    name = rule(4, "softmax-1", match="*")
-    for order in ([whole, wide, glob, longer, name], [name, longer, glob, wide, whole]):
-        found = rules_of(*order)
-        assert found.whole == whole
-        assert [found.of(case) for case in ("softmax-1", "softmax-2", "soft", "x")] == [name, longer, glob, wide]
-
-
 def test_a_case_whose_name_looks_like_a_glob_is_named_by_it() -> None:
     assert rules_of(rule(0, "at[0]")).of("at[0]") is not None
 
@@ -92,23 +79,6 @@ def test_compile_targets_have_no_cases() -> None:
 # ---------------------------------------------------------------- what it makes of cases
 
 
-@pytest.mark.parametrize(
-    ("failures", "expected"),
-    [
-        ({"a": DIFFERS, "b": None}, (Ruling.EXCUSED, "a")),
-        ({"a": DIFFERS, "b": DIFFERS}, (Ruling.PLAIN, "a")),
-        ({"a": None, "b": None}, (Ruling.PASSED, "a:passed")),
-        ({"a": None, "b": DIFFERS}, (Ruling.PLAIN, "a:passed")),
-        ({"a": REFUSED, "b": None}, (Ruling.OTHERWISE, "a:otherwise")),
-        ({"b": None, "c": None}, (Ruling.PLAIN, "")),
-    ],
-)
-def test_a_rule_is_strict_for_the_case_it_names_and_silent_on_others(
-    failures: dict[str, Failure | None], expected: tuple[Ruling, str]
-) -> None:
-    assert judged(rules_of(rule(0, "a")), **failures) == expected
-
-
 def test_a_rule_without_case_is_about_the_cases_that_no_other_rule_names() -> None:
     rules = rules_of(rule(0), rule(1, "a", stages=("run",)))
     assert judged(rules, a=REFUSED, b=DIFFERS, c=None) == (Ruling.EXCUSED, "a b")
@@ -127,12 +97,6 @@ def test_a_rule_without_case_is_not_broken_by_a_pass_of_some_cases() -> None:
     assert ruling(rules_of(rule(1, "a")), "a", "b") is Ruling.PASSED
 
 
-def test_a_crash_is_its_own_cases_and_says_nothing_of_those_that_did_not_run() -> None:
-    rules = rules_of(rule(0, "c", stages=("crash",)), rule(1, "d"))
-    assert judged(rules, failure=CRASHED, a=None, c=CRASHED) == (Ruling.EXCUSED, "c")
-    assert judged(rules_of(rule(1, "d")), failure=CRASHED, a=None, c=CRASHED) == (Ruling.PLAIN, "")
-
-
 def test_a_failure_before_any_case_is_excused_by_no_rule_that_names_cases() -> None:
     failure = Failure(stage=Stage.LOAD, summary="it does not load")
     assert judged(rules_of(rule(0, "*", stages=("load",))), failure=failure) == (Ruling.PLAIN, "")
@@ -146,38 +110,8 @@ def test_a_case_without_results_to_agree_with_is_not_held_against_its_rule() -> 
     assert judged(rules_of(rule(0, "b")), b=lacking, c=None) == (Ruling.PLAIN, "")
 
 
-def test_a_flaky_case_is_tried_again_unless_another_fails() -> None:
-    rules = rules_of(rule(0, "a", outcome="flaky", retries=3), rule(1, "b"))
-    assert rules.retries == 3
-    assert judged(rules, a=DIFFERS, b=DIFFERS)[0] is Ruling.AGAIN
-    assert judged(rules, a=None, b=DIFFERS)[0] is Ruling.EXCUSED
-    assert judged(rules, a=DIFFERS, b=DIFFERS, c=DIFFERS)[0] is Ruling.PLAIN
-
-
-def test_an_intermittent_case_is_chance_unless_another_is_expected_to_fail() -> None:
-    chance = rule(0, "a", outcome="intermittent", until=date(2030, 1, 1))
-    assert judged(rules_of(chance), a=DIFFERS, b=None) == (Ruling.CHANCE, "a")
-    assert judged(rules_of(chance), a=None, b=None) == (Ruling.CHANCE, "")
-    assert judged(rules_of(chance), a=REFUSED, b=None) == (Ruling.OTHERWISE, "a:otherwise")
-    assert judged(rules_of(chance, rule(1, "b")), a=DIFFERS, b=DIFFERS) == (Ruling.EXCUSED, "a b")
-
-
 def test_cases_that_are_skipped_are_not_run_unless_a_more_exact_rule_speaks_of_them() -> None:
     skip = rule(0, "a*", outcome="skip", stages=())
     assert rules_of(skip, rule(1, "ab")).skipping() == (("ab", False), ("a*", True))
     assert rules_of(rule(1, "ab")).skipping() == ()
     assert rules_of(replace(skip, until=date(2020, 1, 1))).skipping() == ()
-
-
-def test_a_broken_rule_names_its_case() -> None:
-    verdict = judge_target(rules_of(rule(0, "a")), None, cases(a=None, b=None))
-    (broken,) = verdict.broken
-    assert broken.headline == "case 'a' is expected to fail at compare, but passed"
-    assert broken.lines("expectations.toml:1") == (
-        ("case", "a"),
-        ("expectation", "expectations.toml:1"),
-        ("reason", "reason 0"),
-        ("expected", "compare"),
-        ("found", "passed"),
-    )
-    assert broken.next_step.startswith("next: take the case out of the rule")

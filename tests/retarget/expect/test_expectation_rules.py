@@ -88,37 +88,6 @@ def diagnostics(files: Mapping[str, str], write: Write) -> list[str]:
 # ---------------------------------------------------------------- declared
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            'match = "a"; until = "2031-01-01"',
-            "expectation[0].until: found the string '2031-01-01', expected a date without quotes, such as 2031-01-31",
-        ),
-        (
-            'match = "a"; until = 2031-01-01T10:00:00',
-            "expectation[0].until: found the date or time 2031-01-01 10:00:00, expected a date without quotes, such as "
-            "2031-01-31",
-        ),
-        (
-            'match = "a"; case = []',
-            "expectation[0].case: found an empty array, expected a string or a non-empty array of strings",
-        ),
-        (
-            'match = "a"; sginature = "x"',
-            "expectation[0].sginature: found the unknown key 'sginature', expected one of case, issue, match, "
-            "outcome, reason, retries, signature, stage, until, when; did you mean 'signature'?",
-        ),
-        ("match = []", "expectation[0].match: found an empty array, expected"),
-    ],
-)
-def test_an_invalid_rule_is_reported_with_its_key(write: Write, text: str, message: str) -> None:
-    (diagnostic,) = diagnostics({"expectations.toml": rule(text)}, write)
-    where, printed = diagnostic.split(": ", 1)
-    assert where.startswith("expectations.toml:")
-    assert printed.startswith(message)
-
-
 def test_a_reason_of_several_lines_is_reported_in_one(write: Write) -> None:
     write({"expectations.toml": '[[expectation]]\nmatch = "a"\nstage = "run"\nreason = """\ntwo\n  lines\n"""\n'})
     (suite,) = load_all([Path()])
@@ -314,19 +283,6 @@ def test_check_shows_rules_entries_and_words_without_effect(write: Write, capsys
     ]
 
 
-def test_check_shows_contradictions_and_expired_rules(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    text = rule('match = "add"; until = 2020-01-31') + rule('match = "add"; stage = "load"')
-    write({"suites/expectations.toml": text})
-    printed = check(capsys)
-    assert printed == [
-        "suites/expectations.toml:5: expectation[0].until: found 2020-01-31, which is past; this rule excuses nothing"
-        " any more: mend what it excused, or decide anew how long it may fail (r)",
-        "suites/expectations.toml:6: expectation[1]: found another stage, signature, outcome or date than"
-        " expectation[0] at suites/expectations.toml:1, which is as specific and also matches add_c1_sync; expected"
-        " that they agree, or that one is more specific",
-    ]
-
-
 def test_check_of_a_part_judges_only_rules_all_of_whose_suites_it_saw_and_an_update_reads_all(
     write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -352,27 +308,6 @@ def test_a_rule_of_a_file_that_serves_no_suite_has_no_effect(write: Write, capsy
         "empty/expectations.toml:4: expectation[0].match: found 'add', which names no module that this rule serves;"
         " remove it"
     ]
-
-
-def explained(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What `retarget explain` prints from the heading of the expectation on."""
-    assert main(["explain", "add_c1_sync"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    return lines[lines.index("expectation") :]
-
-
-def test_explain_shows_the_rules_for_cases_too(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    write({"expectations.toml": rule('match = "add"; case = ["x", "y*"]') + rule('match = "add"; stage = "load"')})
-    text = " ".join(" ".join(explained(capsys)[1:5]).split())
-    whole = "xfail, expected to fail at load expectations.toml:6 reason r"
-    assert text == f"{whole} case x or y*: xfail, expected to fail at run expectations.toml:1 reason r"
-
-
-def test_explain_reports_rules_that_contradict_each_other(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    write({"expectations.toml": rule('match = "add"') + rule('match = "add"; stage = "load"')})
-    assert main(["explain", "add_c1_sync"]) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("expectations.toml:5: expectation[1]: found another stage, signature, outcome or date than")
 
 
 def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, registry: Registry) -> None:

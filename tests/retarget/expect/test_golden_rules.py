@@ -10,12 +10,8 @@ import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
 from retarget.cli import main
 from retarget.declare.load import load_all
-from retarget.expect.matching import GoldenAssignment
-from retarget.extension.registry import load_extensions
 from retarget.model import Golden
 from retarget.model.metrics import Metric
-from retarget.support.errors import DiagnosticsError
-from retarget.targets.expansion import expand_suite
 
 Write = Callable[[str], None]
 
@@ -44,12 +40,6 @@ def goldens() -> Sequence[Golden]:
     return load_all([Path()])[0].goldens
 
 
-def errors() -> list[str]:
-    with pytest.raises(DiagnosticsError) as caught:
-        load_all([Path()])
-    return [str(error) for error in caught.value.diagnostics]
-
-
 def test_rules_become_data(write: Write) -> None:
     write(
         golden('match = "add"; when = "portable and run"; metric = "latency"; within = "10 %"')
@@ -66,24 +56,6 @@ def test_rules_become_data(write: Write) -> None:
         "artifact-size at most 8 MiB",
         "dispatches at most 3",
     ]
-
-
-def test_the_most_specific_rule_of_each_metric_is_in_force(write: Write) -> None:
-    write(
-        golden('match = "*"; metric = "latency"; max = "1 s"')
-        + golden('match = "add"; metric = "latency"; max = "2 s"')
-        + golden('match = "add"; metric = "first-call"; max = "3 s"')
-        + golden('match = "*"; metric = "dispatches"; max = 4')
-    )
-    one = load_all([Path()])[0]
-    targets = expand_suite(one, load_extensions(()))
-    found = GoldenAssignment.assign(one.goldens, targets)
-    assert {each.name: [(rule.metric.value, rule.most) for rule in found.of(each, ())] for each in targets} == {
-        "add_vmvx": [("dispatches", 4.0)],
-        "sub_vmvx": [("dispatches", 4.0)],
-        "add_vmvx_sync": [("latency", 2.0), ("first-call", 3.0)],
-        "sub_vmvx_sync": [("latency", 1.0)],
-    }
 
 
 @pytest.mark.parametrize(

@@ -111,26 +111,6 @@ def test_the_shipped_extension_loads_without_importing_iree() -> None:
     assert done.stdout.endswith("[]\n")
 
 
-def test_an_import_that_fails(write: Write) -> None:
-    write("ext_broken", "import nothing_of_this_name\n")
-    assert diagnostic("ext_broken") == (
-        "extension 'ext_broken' cannot be imported: ModuleNotFoundError: No module named 'nothing_of_this_name'"
-    )
-    assert diagnostic("ext_absent").startswith(
-        "extension 'ext_absent' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'; it is "
-    )
-    write("ext_script", "import sys\nsys.exit(3)\n")
-    assert diagnostic("ext_script") == "extension 'ext_script' cannot be imported: SystemExit: 3"
-
-
-def test_an_entry_point_that_fails_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
-    with pytest.raises(RetargetError) as caught:
-        load_extensions(installed=[("mine", "ext_absent.deep:thing")])
-    assert str(caught.value) == (
-        "extension 'mine = ext_absent.deep:thing' cannot be imported: ModuleNotFoundError: No module named 'ext_absent'"
-    )
-
-
 HOOK = "from retarget.extension import hookimpl\n@hookimpl\n"
 KNOWN = "retarget_compilers, retarget_drivers, retarget_case_loaders, retarget_commands"
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memory_doubles import LARGEST, Memory
 from model_targets import compile_target, run_target
 from retarget import extension
 from retarget.extension import (
@@ -26,7 +25,6 @@ from retarget.extension import (
     Resolved,
     RunPlan,
     Suggestions,
-    TransferLimits,
     hookimpl,
 )
 from retarget.extension.cases import run_case_plan
@@ -129,33 +127,6 @@ DRIVER = "extension 'mine': driver 'npu': "
 LOADER = "extension 'mine': case loader 'lines': "
 
 
-@pytest.mark.parametrize(
-    ("method", "answer", "message"),
-    [
-        ("fingerprint", None, "fingerprint() returned None, expected str"),
-        ("resolve", "-O3", "resolve() returned '-O3' (str), expected Resolved"),
-        ("resolve", Resolved(build_id=7, flags=()), "resolve().build_id is 7 (int), expected str"),
-        ("resolve", Resolved(build_id="", flags="-O3"), "resolve().flags is '-O3' (str), expected a sequence of str"),
-        ("resolve", Resolved(build_id="", flags=(), files=("a",)), "resolve().files[0] is 'a' (str), expected Path"),
-        (
-            "resolve",
-            Resolved(build_id="", flags=(), facts=("cpu",)),
-            "resolve().facts[0] is 'cpu' (str), expected a pair of str",
-        ),
-        ("compile", None, "compile() returned None, expected Compiled"),
-        ("compile", b"code", "compile() returned b'code' (bytes), expected Compiled"),
-        ("compile", Compiled(artifact="code"), "compile().artifact is 'code' (str), expected bytes"),
-        ("reproduce", "tiny a.mlir", "reproduce() returned 'tiny a.mlir' (str), expected a sequence of str"),
-        ("reproduce", ["tiny", Path("a")], "reproduce()[1] is a PosixPath, expected str"),
-        ("show", b"text", "show() returned b'text' (bytes), expected str"),
-    ],
-)
-def test_of_a_compiler(method: str, answer: object, message: str) -> None:
-    compiler = registry(compiler=Shows(answer)).compiler("tiny")
-    arguments = {"fingerprint": 1, "resolve": 2, "compile": 1, "reproduce": 3, "show": 1}[method]
-    assert printed(lambda: getattr(compiler, method)(*[None] * arguments)) == COMPILER + message
-
-
 def test_features_of_devices_are_of_any_sort() -> None:
     features = (("npu.dma", True), ("memory", 2**33), ("npu.version", "1.3"), ("npu.sizes", (8, 32)))
     driver = registry(driver=Driver([replace(INFO, features=features)])).driver("npu")
@@ -226,22 +197,6 @@ def test_a_plan_names_what_differs_from_the_modules_folder_and_its_first_functio
     assert [*plan.argv[3:]] == ["--kind=k", "--driver=local-sync", "--artifact=a", *more]
 
 
-def test_a_method_that_a_mixin_or_a_base_of_ones_own_has_is_checked_once() -> None:
-    class Mixin:
-        def tags(self, config: object) -> Any:
-            return "npu"
-
-    class Mixed(Mixin, Driver):
-        pass
-
-    class Further(Mixed):
-        def tags(self, config: object) -> Any:
-            return super().tags(config)
-
-    driver = registry(driver=Further(())).driver("npu")
-    assert printed(lambda: driver.tags(None)) == f"{DRIVER}tags() returned 'npu' (str), expected a sequence of str"
-
-
 @pytest.mark.parametrize(
     ("call", "answer", "message"),
     [
@@ -295,19 +250,6 @@ class Device(extension.Device):
 
 def opened(device: object) -> Any:
     return registry(driver=Driver(device)).driver("npu").open(None)
-
-
-@pytest.mark.parametrize(
-    ("results", "message"),
-    [
-        (None, " returned None, expected a sequence of NumPy arrays"),
-        ([ONE, 3.0], "[1] is 3.0 (float), expected a NumPy array"),
-        ("text", " returned 'text' (str), expected a sequence of NumPy arrays"),
-    ],
-)
-def test_of_a_program(results: object, message: str) -> None:
-    program = opened(Device(results)).load(b"")
-    assert printed(lambda: program.call("main", (), None)) == f"{DRIVER}open(): load(): call(){message}"
 
 
 def test_of_a_device() -> None:
@@ -387,26 +329,6 @@ def test_what_runs_behind_a_command_gives_no_outputs() -> None:
     assert [*map(registry(driver=Driver(())).gives_no_outputs, configs)] == [False, True]
 
 
-class Transferring(Device):
-    def __init__(self, transfers: object) -> None:
-        super().__init__(())
-        self._transfers = transfers
-
-    def transfers(self) -> Any:
-        return self._transfers
-
-
-def test_of_the_memory_and_the_queue_of_a_device() -> None:
-    memory = Memory()
-    device = opened(Transferring(memory))
-    assert device.transfers().limits == TransferLimits(largest_allocation=LARGEST)
-    assert opened(Device(())).transfers() is None
-    assert printed(opened(Transferring(SimpleNamespace())).transfers) == (
-        f"{DRIVER}open(): transfers() returned a SimpleNamespace, expected one of a subclass of "
-        "retarget.extension.Transfers: class SimpleNamespace(retarget.extension.Transfers)"
-    )
-
-
 @pytest.mark.parametrize(
     ("method", "answer", "message"),
     [
@@ -432,29 +354,6 @@ def test_of_a_case_loader(method: str, answer: object, message: str) -> None:
     loader = registry(loader=Loader(answer)).case_loader("lines")
     arguments = {"load": 1, "find_modules": 2, "parameters": 1}[method]
     assert printed(lambda: getattr(loader, method)(*[None] * arguments)) == LOADER + message
-
-
-def test_of_what_a_case_reads() -> None:
-    cases = [Case(name="c", function="f", read=lambda: (ONE,))]
-    [case] = registry(loader=Loader(cases)).case_loader("lines").load(None)
-    assert case.read is not None
-    assert printed(case.values) == "case 'c': read() returned a tuple, expected CaseData"
-
-
-def test_what_a_method_in_pytests_process_raises_is_reported_with_its_line() -> None:
-    class Raises(Compiler):
-        def fingerprint(self, config: object) -> Any:
-            return {}["version"]
-
-        def compile(self, request: object) -> Any:
-            return {}["a worker reports it with its traceback"]
-
-    compiler = registry(compiler=Raises("")).compiler("tiny")
-    line = inspect.unwrap(Raises.fingerprint).__code__.co_firstlineno + 1
-    expected = f"{COMPILER}fingerprint() raised KeyError: 'version' (test_products.py:{line})"
-    assert printed(lambda: compiler.fingerprint(None)) == expected
-    with pytest.raises(KeyError):
-        compiler.compile(None)
 
 
 def test_a_method_that_exits_does_not_end_pytest() -> None:
@@ -503,11 +402,3 @@ def test_an_overriding_method_takes_the_arguments_of_the_base_class() -> None:
     )
     assert refused(renamed(Driver, needs=None)) == f"{where}found needs = None, expected needs(artifact)"
     registry(driver=renamed(Driver, needs=lambda self, artifact, more=1: (), helper=lambda self: 1))
-
-
-def test_attributes_are_what_the_base_class_says() -> None:
-    where = f"{WHERE}driver 'npu': "
-    assert refused(renamed(Driver, artifact_suffixes=".bin")) == (
-        f"{where}artifact_suffixes is '.bin' (str), expected a sequence of str"
-    )
-    assert refused(renamed(Driver, maps_artifacts="yes")) == f"{where}maps_artifacts is 'yes' (str), expected bool"

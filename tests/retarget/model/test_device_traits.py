@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from retarget.model.devices import DeviceTraits, has_traits, trait_error, vendor_name, version_in
-from retarget.model.outcomes import DeviceInfo
 
 LAVAPIPE = DeviceTraits(
     driver="llvmpipe", vendor="Mesa", name="llvmpipe (LLVM 15.0.6, 256 bits)", version="22.3.6", type="cpu"
@@ -107,22 +104,6 @@ def test_a_vendor_has_one_name_whichever_driver_reports_it(text: str, number: in
 )
 def test_the_version_of_a_driver_is_the_first_one_in_what_it_reports(text: str, version: str) -> None:
     assert version_in(text) == version
-
-
-def test_the_traits_of_a_device_are_what_its_driver_reports() -> None:
-    info = DeviceInfo(
-        driver="opencl",
-        uri="opencl://0",
-        ordinal=0,
-        name="pthread",
-        physical_id="cpu",
-        driver_version="3.0-rc2",
-        vendor="AMD",
-        driver_name="PoCL",
-        type="cpu",
-    )
-    assert str(info.traits) == "on(driver='PoCL', vendor='AMD', name='pthread', version='3.0', type='cpu')"
-    assert replace(info, note="a", host="b", arrays="c") == info
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from retarget.model.outcomes import CaseOutcome, Failure, Observation, Stage
+from retarget.model.outcomes import Failure, Observation, Stage
 from retarget.model.signatures import MAX_SIGNATURE, contains_signature, normalise
 
 LEGALIZE = "failed to legalize operation"
@@ -133,17 +133,3 @@ def test_a_crash_and_a_timeout_are_stages_of_their_own(failure: Failure, observa
 )
 def test_a_rule_may_shorten_a_signature_or_quote_the_diagnostic(wanted: str, holds: bool) -> None:
     assert contains_signature(DIAGNOSTICS[0][1], wanted) is holds
-
-
-def test_only_failures_of_cases_with_a_verdict_are_ways_in_which_a_target_failed() -> None:
-    def case(name: str, failure: Failure | None) -> CaseOutcome:
-        return CaseOutcome(name=name, seconds=0.0, function="f", failure=failure)
-
-    one, two, none = (
-        Failure(stage=Stage.RUN, summary=text, text="", no_verdict=text == "gone") for text in ("one", "two", "gone")
-    )
-    seen = one.observed_in([case("p", None), case("a", one), case("b", none)])
-    assert (seen.signature, seen.case, seen.also) == ("one", "", ())
-    seen = one.observed_in([case("a", one), case("b", two), case("c", none), case("d", two)])
-    assert (seen.signature, seen.case) == ("one", "a")
-    assert [(other.signature, other.case) for other in seen.also] == [("two", "b")]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from retarget.model import Origin, RuntimeConfig
 from retarget.model.calls import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome
-from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.model.locations import diagnostics_at
 from retarget.model.outcomes import Rung, Stage
 from retarget.support.toml import Problem
 
@@ -61,16 +61,6 @@ def file(cwd: Path) -> Path:
     path = cwd / "suite.toml"
     path.write_text(TEXT)
     return path
-
-
-def test_declarations_have_lines(file: Path) -> None:
-    second = Origin(file=file, key_path="module_test_suite[1]")
-    locations = SourceLocations()
-    assert locations.location(second) == "suite.toml:3"
-    assert locations.location(second, "srcs", 0) == "suite.toml:5"
-    file.unlink()
-    assert locations.location(second, "name") == "suite.toml:4"  # it was read
-    assert SourceLocations().location(second) == "suite.toml"
 
 
 def test_errors_of_one_file_are_together_with_their_lines(file: Path) -> None:

@@ -39,15 +39,6 @@ def test_a_reference_that_ends_in_toml_is_a_path() -> None:
     assert profile_file("profiles/mali.toml") == Path("profiles/mali.toml")
 
 
-def test_an_unknown_name_gets_the_nearest() -> None:
-    with pytest.raises(RetargetError) as caught:
-        profile_file("opencl-nvidia-sm8")
-    assert str(caught.value).startswith(
-        "found the device profile 'opencl-nvidia-sm8', expected a file that ends in .toml or the name of a shipped "
-        "profile (`retarget profile list`); did you mean 'opencl-nvidia-sm"
-    )
-
-
 def test_two_shipped_profiles_of_one_name_are_an_error_with_both_files(packages: Path) -> None:
     folder = packages / "npu" / "profiles"
     first, second = _file(folder / "a", "one.toml"), _file(folder / "b", "one.toml")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from pathlib import Path
 
 import fsspec
 import pytest
 from data_errors import error_of
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 from retarget.results.history import (
     HISTORY_SUFFIX,
@@ -24,15 +21,7 @@ from retarget.results.history import (
     unpack,
 )
 from retarget.results.overview import Change, State
-from retarget.results.record import (
-    CaseRecord,
-    DeviceRecord,
-    GoldenRecord,
-    Outcome,
-    ReusedRecord,
-    TargetRecord,
-    TimesRecord,
-)
+from retarget.results.record import CaseRecord, DeviceRecord, Outcome, TargetRecord, TimesRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -60,33 +49,6 @@ def one(*states: State | None) -> History:
 
 
 # Files
-
-
-def test_a_run_reads_back_as_it_was_added(tmp_path: Path) -> None:
-    legs = [session("b", passed("t1", 2.0), leg="x", revision="r1"), session("a", failed("t2"), day=-1, plan="p")]
-    run, is_new = add_run(legs, str(tmp_path))
-
-    found = History.read(str(tmp_path))
-    assert is_new
-    assert found.runs == (run,)
-    assert (run.sessions, run.legs, run.plans, run.revisions) == (("a", "b"), ("x",), ("p",), ("r1",))
-    assert (run.started, run.ended, run.complete, run.targets) == (1749913600.0, 1750000060.0, True, 2)
-    assert found.at(0) == {
-        "t1": replace(PASSED, goldens=("*",)),
-        "t2": replace(FAILED, places=("the declared toolchains",)),
-    }
-    assert [path.name for path in tmp_path.iterdir()] == [f"{run.name}{HISTORY_SUFFIX}"]
-    assert re.fullmatch(r"20250614T150640Z-[0-9a-f]{16}", run.name)
-
-
-@pytest.mark.parametrize(("status", "selected"), [(2, 1), (0, 2)], ids=["not collected", "lacking"])
-def test_what_a_session_with_a_fault_lacks_is_not_gone(status: int, selected: int) -> None:
-    before, after = session("a", passed("t"), passed("lost")), session("b", passed("t"), day=1)
-    assert after.end is not None
-    start, end = replace(after.start, selected=selected), replace(after.end, status=status)
-    packed = [pack([before]), pack([replace(after, start=start, end=end)])]
-    assert not packed[1][0].complete
-    assert changes_between(unpack((run.name, run.name, content) for run, content in packed), 0, 1) == {}
 
 
 @pytest.mark.parametrize("name", [*"abcdefgh"])
@@ -203,31 +165,7 @@ def edited(data: bytes, **changed: object) -> bytes:
     return gzip.compress(json.dumps(json.loads(gzip.decompress(data)) | changed).encode())
 
 
-def test_a_damaged_file_is_written_again_by_the_run_it_was(tmp_path: Path) -> None:
-    run, _ = add_run([session("a", passed("t"))], str(tmp_path))
-    (file,) = tmp_path.iterdir()
-    file.write_bytes(b"cut")
-    assert add_run([session("a", passed("t"))], str(tmp_path)) == (run, True)
-    assert not History.read(str(tmp_path)).damaged
-
-
-@given(st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([PASSED, FAILED, FLAKY])), max_size=8))
-def test_columns_are_right_whatever_targets_the_runs_have(runs: list[dict[str, State | None]]) -> None:
-    found = history_of(*runs)
-    at = [{name: state.anywhere for name, state in found.at(number).items()} for number in range(len(runs))]
-    assert at == runs
-
-
 # States
-
-
-def test_a_state_has_stage_and_signature_of_a_failure_and_the_reason_of_a_skip() -> None:
-    assert State.of(failed("t", "SIGFPE", "crash")) == State(Outcome.FAILED, "crash", "SIGFPE")
-    assert State.of(passed("t", outcome=Outcome.XPASSED, message="passed; suite.toml:3 expects a failure")) == State(
-        Outcome.XPASSED, "", "passed, but a rule expects a failure"
-    )
-    assert State.of(passed("t", outcome=Outcome.SKIPPED, reason="no device")) == SKIPPED
-    assert State.of(passed("t", outcome=Outcome.FLAKY, reason="passed at attempt 2")) == FLAKY
 
 
 # Durations
@@ -244,29 +182,7 @@ def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> 
     assert found.durations(last=1) == {"c": 0.001, "t": 8.0}
 
 
-def test_a_result_of_an_earlier_run_has_no_duration() -> None:
-    again = replace(passed("t", 5.0), unchanged=True, reused=ReusedRecord(host="there", ended=1.0))
-    packed, content = pack([session("a", again)])
-    assert unpack([(packed.name, "", content)]).durations() == {}
-
-
 # Timelines
-
-
-def test_a_timeline_says_since_when_a_target_is_as_it_is() -> None:
-    found = one(PASSED, FAILED, None, FAILED, PASSED, FLAKY, PASSED).timeline("t")
-    assert found is not None
-    assert found.since == 4
-    assert (found.flaky, found.ran, found.idle) == (1, 6, 0)
-
-
-def test_a_timeline_says_how_long_a_target_has_not_run_at_all() -> None:
-    found = one(PASSED, SKIPPED, SKIPPED, None).timeline("t")
-    assert found is not None
-    assert (found.last_run, found.idle, found.now, found.since) == (0, 3, None, 1)
-    never = one(SKIPPED, SKIPPED).timeline("t")
-    assert never is not None
-    assert (never.last_run, never.idle, never.ran) == (-1, 2, 0)
 
 
 def test_timelines_of_all_targets_are_those_of_each() -> None:
@@ -319,21 +235,6 @@ def test_what_says_no_device_mends_and_is_mended_on_any() -> None:
         found = on_devices(*records)
         assert changes_between(found, 0, 1) == {"t": Change.MENDED}
         assert [line.is_open for line in timelines(found)] == [False]
-
-
-@pytest.mark.parametrize("case", ["", "c"])
-def test_a_broken_golden_rule_is_mended_by_a_benchmark_that_judges_it(case: str) -> None:
-    goldens = {
-        verdict: replace(passed("t"), goldens=(GoldenRecord(rule="r", verdict=verdict, text="", case=case),))
-        for verdict in ("not judged", "kept")
-    }
-    broken = failed("t", goldens=(GoldenRecord(rule="r", verdict="broken", text="", case="c"),))
-    found = on_devices(broken, passed("t"), goldens["not judged"], broken, goldens["kept"])
-    changes = [changes_between(found, run, run + 1) for run in range(4)]
-    assert changes == [{"t": Change.OTHER}, {}, {"t": Change.BROKEN}, {"t": Change.MENDED}]
-    line = found.timeline("t")
-    assert line is not None
-    assert line.regressions == (Regression(opened=0, closed=4),)
 
 
 def test_a_file_without_devices_is_read() -> None:

@@ -89,16 +89,6 @@ def test_merging_is_idempotent_commutative_and_associative(
 # Files
 
 
-def test_the_same_leg_twice_changes_no_byte(tmp_path: Path, write: Write) -> None:
-    leg = write("leg", session("s1", passed("t")))
-    copy = write("copy", session("s1", passed("t")))
-    out = tmp_path / "all.jsonl"
-    merge_into([leg], out)
-    before = out.stat().st_mtime_ns
-    assert not merge_into([leg, copy], out).changed
-    assert (out.read_bytes(), out.stat().st_mtime_ns) == (leg.read_bytes(), before)
-
-
 def test_many_writers_at_once_lose_nothing(tmp_path: Path, write: Write) -> None:
     out = tmp_path / "all.jsonl"
     legs = [write(f"leg{n}", session(f"s{n}", passed(f"t{n}"), day=n)) for n in range(8)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from retarget.model.outcomes import Observation
-from retarget.results.overview import Change, FailureGroup, State, by_config, by_outcome
+from retarget.results.overview import FailureGroup, State, by_config, by_outcome
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from sample_results import failed, passed
 
@@ -68,23 +68,3 @@ def test_outcomes_are_counted_by_config() -> None:
 )
 def test_a_state_is_the_outcome_and_what_tells_it_from_others(record: TargetRecord, text: str) -> None:
     assert str(State.of(record)) == text
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "change"),
-    [
-        (PASSED, PASSED, None),
-        (None, FAILED, Change.NEW),
-        (FAILED, None, Change.GONE),
-        (PASSED, FAILED, Change.BROKEN),
-        (SKIPPED, FAILED, Change.BROKEN),
-        (FAILED, State(Outcome.FAILED, "run", "another"), Change.OTHER),
-        (FAILED, PASSED, Change.MENDED),
-        (SKIPPED, PASSED, Change.OTHER),
-        (PASSED, SKIPPED, Change.STOPPED),
-        (FAILED, SKIPPED, Change.STOPPED),
-        (SKIPPED, State(Outcome.SKIPPED, "", "no driver"), Change.OTHER),
-    ],
-)
-def test_what_changed(before: State | None, after: State | None, change: Change | None) -> None:
-    assert State.change(before, after) is change

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from msgspec import convert, json, to_builtins
 from msgspec.structs import replace
 from retarget.cli.main import main
-from retarget.model.outcomes import Rung
 from retarget.results.export import ctrf, junit
 from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, new_session, read_results, results_of
 from retarget.results.history import pack, timelines, unpack
@@ -105,19 +104,6 @@ def test_a_good_outcome_has_one_of_each_case_on_disk_too(
     assert convert(to_builtins(record), TargetRecord) == record
     older = json.encode(record).replace(b'"partial"', b'"passed"')
     assert json.decode(older, type=TargetRecord).outcome is not Outcome.PASSED or is_whole
-
-
-def test_results_that_do_not_say_why_a_case_did_not_run_are_what_they_said(tmp_path: Path) -> None:
-    """Such as those of a rule that skips a case, as they were written before the field `excused`."""
-    skipped = replace(WHOLE, cases=(RAN, replace(LEFT, excused=None, reason="hangs (#7)")))
-    start = new_session(selected=1, digest=LEG.digest)
-    with ResultsWriter(tmp_path, start) as writer:
-        writer.write(replace(skipped, session=start.session))
-        writer.end(0)
-    (file,) = tmp_path.iterdir()
-    assert b"excused" not in file.read_bytes()
-    ((record,),) = (one.records for one in read_results([tmp_path]))
-    assert (record.outcome, rung_of(record)) == (Outcome.PASSED, Rung.MATCHES)
 
 
 def test_a_part_is_not_mended_and_contradicts_no_whole() -> None:

@@ -23,7 +23,6 @@ from retarget.results.files import (
     json_schema,
     new_session,
     read_results,
-    result_files,
     results_of,
 )
 from retarget.results.plan import Leg, Plan, digest_of_ids
@@ -104,16 +103,6 @@ def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.Captur
     assert not validator.is_valid(lines[1] | {"outcome": "well"})
 
 
-def test_what_is_no_unicode_is_written_as_its_escape(tmp_path: Path) -> None:
-    session = start(arguments=("suites/\udcff",))
-    with ResultsWriter(tmp_path, session) as writer:
-        writer.write(record(session, nodeid="\udc80.toml::s::a", tags=("x", "\ud800")))
-    (found,) = read_results([tmp_path])
-    assert found.start.arguments == ("suites/\\udcff",)
-    assert (found.records[0].nodeid, found.records[0].tags) == ("\\udc80.toml::s::a", ("x", "\\ud800"))
-    assert digest_of_ids(["\udcff"]) == digest_of_ids(["\\udcff"])
-
-
 def test_a_disk_that_takes_a_part_of_a_line_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow:
         def __init__(self, file: object) -> None:
@@ -181,16 +170,6 @@ def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
     message = str(caught.value)
     assert message.startswith(f"{path}: expected a plan, found other content: ")
     assert message.endswith("; write it again with `retarget ci plan`")
-
-
-@pytest.mark.parametrize("change", [{"legs": []}, {"unchanged": 1}, {"digest": ""}])
-def test_a_plan_that_was_changed_after_it_was_written_is_an_error(tmp_path: Path, change: dict[str, object]) -> None:
-    leg = Leg(name="build-0", kind="build", runner="linux", ids=("a",), digest=digest_of_ids(["a"]))
-    path = tmp_path / "plan.json"
-    path.write_bytes(Plan(event="pr", paths=("suites",), legs=(leg,)).text)
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(RetargetError, match="found a plan that was changed after it was written"):
-        Plan.read(path)
 
 
 def test_a_plan_that_is_no_regular_file_is_an_error_at_once(tmp_path: Path) -> None:
@@ -413,27 +392,3 @@ def test_what_else_failed_counts_until_a_session_that_runs_as_much_ends_well(
 def test_a_session_in_a_folder_of_the_project_runs_what_is_there(before: str, later: str, stands: bool) -> None:
     failed = session("a", passed("t"), status=2, cwd=before)
     assert (failed in faulty_sessions([failed, session("b", passed("t"), day=1, cwd=later)])) is stands
-
-
-def test_files_of_results_are_those_named_and_those_below_folders(cwd: Path) -> None:
-    for name in ("b.jsonl", "a/z.jsonl", "a/y.jsonl", "a/x.txt", "other.txt", "empty/x"):
-        (cwd / name).parent.mkdir(exist_ok=True)
-        (cwd / name).touch()
-    (cwd / "far").mkdir()
-    (cwd / "far/w.jsonl").touch()
-    (cwd / "a/linked").symlink_to(cwd / "far")
-    (cwd / "far/up").symlink_to(cwd / "a")
-    paths = [cwd / name for name in ("other.txt", "a", "b.jsonl", "a/y.jsonl")]
-    assert [str(path.relative_to(cwd)) for path in result_files(paths)] == [
-        *("other.txt", "a/linked/w.jsonl", "a/y.jsonl", "a/z.jsonl", "b.jsonl")
-    ]
-    for name, message in (
-        (
-            "empty",
-            "empty: found no results (*.jsonl) in this folder; write some with `pytest --retarget-results empty`",
-        ),
-        ("none", "none: found no such file or folder, expected results of `pytest --retarget-results`"),
-    ):
-        for read in (result_files, read_results):
-            assert error_of(read, [cwd / name]) == message
-            assert list(read([cwd / name], if_any=True)) == []

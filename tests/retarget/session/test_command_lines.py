@@ -108,52 +108,6 @@ def test_what_judges_an_artifact_reads_what_the_compiler_wrote() -> None:
     assert commands(extensions=("e",)).check(target)[1].startswith("RETARGET_EXTENSIONS=e /nowhere/python -m ")
 
 
-@pytest.mark.parametrize(
-    ("given", "lines"),
-    [
-        ({"cases": ()}, [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin ''"]),
-        ({"cases": (), "function": "main"}, [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin main"]),
-        (
-            {"cases": [case("f"), case("x", function="g")]},
-            [COMPILE, "LEVEL='2 3' toy /tmp/a_c.bin f", "LEVEL='2 3' toy /tmp/a_c.bin g"],
-        ),
-        (
-            {"cases": [case(name) for name in "abcd"], "limit": 2},
-            [COMPILE, *[f"LEVEL='2 3' toy /tmp/a_c.bin {n}" for n in "ab"]],
-        ),
-        ({"cases": [case(command=("toy", "--module=/store/abc.bin"))]}, [COMPILE, "toy --module=/tmp/a_c.bin"]),
-        ({"cases": [case(agree_with="o")]}, [COMPILE, "retarget compare ops/a.mlir --configs c/r,o"]),
-        (
-            {"cases": [case("f", timed_out=True), case("g")]},
-            [
-                COMPILE,
-                "LEVEL='2 3' timeout 2.5 toy /tmp/a_c.bin f",
-                "LEVEL='2 3' toy /tmp/a_c.bin g",
-                f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --case=f --case=g --run-timeout=2.5 --ignore-expectations",
-            ],
-        ),
-        (
-            {"cases": (), "late": True},
-            [
-                COMPILE,
-                "LEVEL='2 3' timeout 2.5 toy /tmp/a_c.bin ''",
-                f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --run-timeout=2.5 --ignore-expectations",
-            ],
-        ),
-        (
-            {"cases": [case(agree_with="o", timed_out=True)]},
-            [
-                COMPILE,
-                "retarget compare ops/a.mlir --configs c/r,o",
-                f"{AGAIN}a_c_r --case=f --run-timeout=2.5 --ignore-expectations",
-            ],
-        ),
-    ],
-)
-def test_a_run_has_a_line_for_each_failed_case(given: dict[str, Any], lines: list[str]) -> None:
-    assert commands(timeouts=Timeouts(compile=1.5, run=2.5)).run(TARGET, ARTIFACT, **given) == lines
-
-
 def test_a_module_of_a_file_of_several_is_compared_by_its_name() -> None:
     listed = replace(COMPILED, module=Module(name="a", path=FOLDER / "ops/all.list", entry="a"))
     lines = commands().run(run_target(listed, driver="toy"), ARTIFACT, [case(agree_with="o")])

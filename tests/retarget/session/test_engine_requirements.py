@@ -13,7 +13,7 @@ from retarget.model import Requirement, RunTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Capability, Profile
 from retarget.session import requirements
-from retarget.session.requirements import OpenedDevices, UnsuitableError
+from retarget.session.requirements import OpenedDevices
 from retarget.support.errors import RetargetError
 
 GIB = 1 << 30
@@ -43,36 +43,6 @@ def profile(driver: str = "vulkan", **capabilities: Any) -> Profile:
 
 def opened(*devices: DeviceInfo) -> OpenedDevices:
     return OpenedDevices(lambda _: devices)
-
-
-def test_devices_that_meet_all_requirements_are_returned() -> None:
-    gpu = device(memory=8 * GIB)
-    assert opened(gpu).of_target(target("memory >= 8 GiB")) == (gpu,)
-    assert opened(gpu).of_target(target()) == (gpu,)
-
-
-@pytest.mark.parametrize(
-    ("texts", "error", "message"),
-    [
-        (("memory >= 9 GiB",), UnsuitableError, "needs memory >= 9 GiB (), and GPU has memory = 8 GiB"),
-        (
-            ("memory >= 9 GiB", "memory >= 10 GiB", "memory >= 1 GiB"),
-            UnsuitableError,
-            "needs memory >= 9 GiB (), and GPU has memory = 8 GiB; "
-            "needs memory >= 10 GiB (), and GPU has memory = 8 GiB",
-        ),
-        (
-            ("memory >= 1 GiB", "device_type = gpu"),
-            UnavailableError,
-            "needs device_type = gpu (), and GPU does not report device_type",
-        ),
-    ],
-)
-def test_what_devices_lack_is_said_with_its_place(texts: tuple[str, ...], error: Any, message: str) -> None:
-    with pytest.raises(error) as caught:
-        opened(device(memory=8 * GIB)).of_target(target(*texts))
-    assert str(caught.value) == message
-    assert type(caught.value) is error
 
 
 def test_what_is_not_known_of_devices_is_no_lack() -> None:

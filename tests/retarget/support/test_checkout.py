@@ -72,16 +72,6 @@ def test_modules_that_git_does_not_track_come_from_elsewhere_and_others_may_be_m
     assert Checkout(Path.cwd() / "suites").incomplete(sources()) == expected
 
 
-@pytest.mark.parametrize("has_git", [True, False])
-def test_without_git_nothing_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_git: bool) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    if not has_git:
-        monkeypatch.setenv("PATH", str(tmp_path))
-    (tmp_path / "suites").mkdir()
-    assert Checkout(tmp_path / "suites").incomplete(()) == "git does not know which files belong to suites"
-
-
 @pytest.mark.parametrize(
     ("revision", "text"),
     [

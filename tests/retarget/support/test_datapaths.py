@@ -32,21 +32,6 @@ def test_a_path_that_leaves_the_folder_is_refused_also_by_a_link(tmp_path: Path,
     )
 
 
-def test_an_absolute_path_is_taken_inside_the_folder_only(tmp_path: Path) -> None:
-    (tmp_path / "a.bin").write_bytes(b"")
-    files = DataFiles(folder=tmp_path, base=tmp_path)
-    assert files.path(str(tmp_path / "a.bin")) == tmp_path / "a.bin"
-    assert "outside the suite's folder" in error_of(files.path, "/etc/hostname")
-
-
-def test_a_missing_file_is_reported_with_its_neighbour(tmp_path: Path) -> None:
-    (tmp_path / "input_0.bin").write_bytes(b"")
-    files = DataFiles(folder=tmp_path, base=tmp_path)
-    assert error_of(files.path, "input_O.bin") == "data file input_O.bin does not exist; did you mean 'input_0.bin'?"
-    assert error_of(files.path, ".") == "data file . is no regular file"
-    assert error_of(files.path, "a\0b").startswith("'a\\x00b' is not a path that can be read: ")
-
-
 def test_a_loop_of_links_is_reported(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert "loop" in error_of(DataFiles(folder=tmp_path, base=tmp_path).path, "loop")

@@ -5,41 +5,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import socket
 from pathlib import Path
 
 import pytest
-from retarget.support.files import below_error, can_be_written, content_digest, irregular, read_regular, write_once
-
-
-def test_the_kinds_of_what_is_no_file_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("file").touch()
-    Path("to-file").symlink_to("file")
-    Path("folder").mkdir()
-    os.mkfifo("pipe")
-    Path("loop").symlink_to("loop")
-    Path("gone").symlink_to("nowhere")
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind("socket")
-    found = {
-        path: irregular(Path(path))
-        for path in ("file", "to-file", "folder", "pipe", "socket", "/dev/null", "loop", "gone")
-    }
-    assert found == {
-        "file": "",
-        "to-file": "",
-        "folder": "a folder",
-        "pipe": "a named pipe",
-        "socket": "a socket",
-        "/dev/null": "a device",
-        "loop": "a link to itself",
-        "gone": "a link to 'nowhere', which cannot be followed: No such file or directory",
-    }
-    with pytest.raises(FileNotFoundError):
-        irregular(Path("absent"))
-    with pytest.raises(OSError, match="found a named pipe"):
-        read_regular(Path("pipe"))
+from retarget.support.files import below_error, can_be_written, content_digest, write_once
 
 
 def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:

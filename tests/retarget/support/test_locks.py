@@ -7,7 +7,6 @@ import fcntl
 from pathlib import Path
 
 import pytest
-from retarget.support import scratch
 from retarget.support.scratch import hold_existing, hold_lock, remove_unheld
 
 
@@ -73,11 +72,3 @@ def test_without_locks_of_the_file_system_nothing_is_held(path: Path, monkeypatc
     error = errno.ENOLCK
     assert remove_unheld(path)
     assert not path.exists()
-
-
-def test_a_file_that_another_was_written_in_the_place_of_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path.touch()
-    monkeypatch.setattr(scratch, "_is_same", lambda *_: False)
-    assert hold_existing(path) is None
-    assert not remove_unheld(path)
-    assert path.exists()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from retarget.support import dependencies
 from retarget.support.dependencies import _place, dependency_state, machine_folders, opened, recording, watched
 
 
@@ -21,27 +19,6 @@ def recorded(work: Callable[[], object]) -> dict[str, set[str]]:
     for sort, name, _ in recorder.dependencies:
         found.setdefault(sort, set()).add(name)
     return found
-
-
-def test_the_state_of_a_path_is_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-
-    def state() -> str:
-        return dependency_state("path", str(path), {})
-
-    states = [state()]
-    assert states == ["absent"]
-    path.write_text("a")
-    states.append(state())
-    path.write_text("b")
-    states.append(state())
-    path.unlink()
-    path.mkdir()
-    states.append(state())
-    assert states[-1] == "folder"
-    (tmp_path / "link").symlink_to("file")
-    assert dependency_state("path", str(tmp_path / "link"), {}) == "link to file: folder"
-    assert len(set(states)) == 4
 
 
 def test_the_state_of_a_folder_s_names_and_of_a_module_is_what_may_be_meant(tmp_path: Path) -> None:
@@ -66,22 +43,6 @@ def test_the_state_of_a_variable_is_its_value_and_of_what_is_unseen_there_is_non
     assert dependency_state("unseen", "", {}) == ""
 
 
-def test_the_installed_distributions_have_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> str:
-        dependencies._installed.cache_clear()
-        return dependency_state("installed", "", {})
-
-    before = state()
-    (tmp_path / "a-1.dist-info").mkdir()
-    (tmp_path / "a-1.dist-info" / "RECORD").write_text("x")
-    monkeypatch.syspath_prepend(tmp_path)
-    after = state()
-    (tmp_path / "a-1.dist-info" / "RECORD").write_text("y")
-    assert len({before, after, state()}) == 3
-    monkeypatch.undo()
-    assert state() == before
-
-
 def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_VARIABLE", "x")
     (tmp_path / "file").touch()
@@ -101,21 +62,6 @@ def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: p
     assert found["variable"] >= {"SOME_VARIABLE"}
     assert found["installed"] == {""}
     assert "unseen" not in found
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda folder: (folder / "new").write_text(""),
-        lambda _: subprocess.run([sys.executable, "-c", ""], check=True),
-        lambda _: dict(os.environ),
-        lambda folder: os.listdir(os.open(folder, os.O_RDONLY)),  # noqa: PTH208  (pathlib has no descriptors)
-        lambda folder: os.access("file", os.R_OK, dir_fd=os.open(folder, os.O_RDONLY)),
-    ],
-    ids=["write", "process", "all-variables", "descriptor", "relative to a descriptor"],
-)
-def test_what_may_give_another_result_the_next_time_is_unseen(work: Callable[[Path], object], tmp_path: Path) -> None:
-    assert recorded(lambda: work(tmp_path))["unseen"] == {""}
 
 
 def test_modules_are_looked_for_and_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,21 +127,6 @@ def test_of_code_whose_text_is_known_the_files_that_nobody_declares_count_alone(
         os.listdir(tmp_path)  # noqa: PTH208
     monkeypatch.delitem(sys.modules, "imported_here")
     assert [(sort, name) for sort, name, _ in recorder.dependencies] == [("path", str(tmp_path / "other"))]
-
-
-def test_a_program_and_the_files_of_its_command_count__as_files_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    program, script, log = tmp_path / "sim", tmp_path / "model", tmp_path / "log"
-    program.write_text('#!/bin/sh\ncp "$1" log\n')
-    program.chmod(0o755)
-    script.write_text("weights")
-    for words in (["./sim", "model"], [b"./sim", Path("model")]):
-        with recording() as recorder, opened(machine_folders()):
-            subprocess.run(words, cwd=tmp_path, check=True)
-            log.read_text()  # temporary, and written meanwhile
-        assert {name for sort, name, _ in recorder.dependencies if sort == "path"} == {str(program), str(script)}
 
 
 def test_the_folders_of_the_machine_are_none_that_hold_the_project(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from retarget.profiles.files import Capability, Profile
 from retarget.targets.availability import ProfileFit, profile_mismatch
 
 FP64 = Requirement(text="opencl.fp64", origin=Origin(file=Path("suite.toml"), key_path="a.requires[0]"))
-FP16 = Requirement(text="opencl.fp16", origin=Origin(file=Path("suite.toml"), key_path="a.requires[1]"))
 
 
 def profile(name: str, driver: str = "opencl", **features: FeatureValue) -> Profile:
@@ -51,7 +50,6 @@ def fit(runs: Sequence[RunTarget], **profiles: Profile) -> tuple[list[str], list
 
 
 HERE = SourceLocations()
-RUNTIME = "module_test_suite[0]"
 
 
 def test_what_a_profile_does_not_meet_is_noted_where_another_runs_it() -> None:
@@ -62,22 +60,6 @@ def test_what_a_profile_does_not_meet_is_noted_where_another_runs_it() -> None:
             "2 of 3 run targets of runtime config 'mali' (suite.toml) ask more than its profile has: 2 times "
             "opencl.fp64 (suite.toml), and mali has opencl.fp64 = false"
         ],
-    )
-
-
-def test_a_runtime_config_without_a_profile_may_meet_everything() -> None:
-    runs = [*targets("a", on=["mali", "real"], requires=[FP64]), *targets("c", on=["mali"])]
-    assert fit(runs, mali=MALI)[0] == []
-
-
-def test_a_profile_that_meets_no_target_is_an_error_of_its_runtime_config() -> None:
-    runs = [*targets("a", "b", on=["mali"], requires=[FP16, FP64]), *targets("a", "b", on=["cpu"])]
-    assert fit(runs, mali=MALI, cpu=CPU) == (
-        [
-            f"{RUNTIME} ('profile',): found a profile that meets no run target of this config: 2 times opencl.fp64 "
-            "(suite.toml), and mali has opencl.fp64 = false; expected another profile, or other requirements"
-        ],
-        [],
     )
 
 

@@ -8,20 +8,10 @@ import pytest
 from _pytest.mark.expression import Expression
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.devices import DeviceTraits
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import (
-    ExpressionError,
-    compile_rule,
-    compile_selector,
-    compile_selector_of,
-    mark_terms,
-    marks_of,
-    names_devices,
-    rule_terms,
-)
+from retarget.targets.selection import ExpressionError, compile_selector, compile_selector_of, marks_of, rule_terms
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
 
@@ -79,42 +69,7 @@ def test_pytest_says_the_same(expression: str) -> None:
         assert [compile_selector(expression)(target) for target in (COMPILED, RUN)] == expected
 
 
-def test_the_words_of_an_expression_are_reported_with_their_columns_and_what_each_selects() -> None:
-    found = mark_terms("llvm-cpu and not (driver(name='vulkan') or x )")
-    assert [(term.text, term.column, term.selector(COMPILED), term.selector(RUN)) for term in found] == [
-        ("llvm-cpu", 1, True, True),
-        ("driver(name='vulkan')", 19, False, True),
-        ("x", 44, False, False),
-    ]
-    assert mark_terms(" ") == ()
-
-
 GPU, CPU = DeviceTraits(driver="radv", version="25.1"), DeviceTraits(driver="llvmpipe")
-
-
-@pytest.mark.parametrize(
-    ("devices", "expression", "selected"),
-    [
-        ((GPU,), "on(driver='radv')", True),
-        ((GPU,), "on(driver='radv', version='25.*')", True),
-        ((GPU,), "on(driver='radv', version='26.*')", False),
-        ((GPU,), "not on(driver='radv')", False),
-        ((CPU, GPU), "on(driver='radv')", True),
-        ((), "on(driver='radv')", False),
-        ((), "not on(driver='radv')", True),
-        (None, "on(driver='radv')", True),
-        (None, "not on(driver='radv')", True),
-        (None, "vulkan and not (run and on(driver='radv'))", True),
-    ],
-)
-def test_a_rule_may_ask_for_devices_and_holds_of_unknown_ones_where_it_may(
-    devices: tuple[DeviceTraits, ...] | None, expression: str, selected: bool
-) -> None:
-    assert compile_rule(expression)(replace(RUN, devices=devices)) is selected
-    assert names_devices(expression)
-    assert not names_devices(f"vulkan and {expression.partition('on(')[0]}run")
-    with pytest.raises(RetargetError):
-        compile_selector(expression)
 
 
 def test_the_terms_of_a_rule_say_which_of_them_are_devices_and_negated() -> None:

@@ -54,15 +54,6 @@ def test_a_worker_answers_one_request_after_the_other(worker: WorkerProcess) -> 
     assert [info.name for info in second.infos] == ["Double Device"]
 
 
-def test_what_is_written_to_the_descriptors_is_captured_per_request(worker: WorkerProcess) -> None:
-    first = worker.ask(compile_text("@print one"), CompiledModule, timeout=30)
-    second = worker.ask(compile_text("@print two"), CompiledModule, timeout=30)
-    assert isinstance(first, CompiledModule)
-    assert isinstance(second, CompiledModule)
-    assert first.diagnostics == "one to 1\none to 2\none by stdio\n"
-    assert second.diagnostics == "two to 1\ntwo to 2\ntwo by stdio\n"
-
-
 @pytest.mark.parametrize("name", ["SIGFPE", "SIGSEGV", "SIGABRT", "SIGKILL"])
 def test_a_death_by_signal_names_the_signal_and_shows_the_last_output(worker: WorkerProcess, name: str) -> None:
     answer = worker.ask(compile_text(f"@crash {name}"), CompiledModule, timeout=30)

@@ -5,33 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from retarget.extension.registry import EXTENSIONS_VARIABLE
 from retarget.worker.run_case import main
-from targets_of_doubles import EXTENSIONS
-
-
-@pytest.mark.parametrize(
-    ("asked", "printed"),
-    [
-        ([], "ab: passed\nac: passed\nd: failed at run: INTERNAL; no\nwhile invoking\n"),
-        (["--case=a*"], "ab: passed\nac: passed\n"),
-        (["--case=ac", "--case=d"], "ac: passed\nd: failed at run: INTERNAL; no\nwhile invoking\n"),
-        (["--case=e*"], ""),
-    ],
-)
-def test_names_and_globs_select_cases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: list[str], printed: str
-) -> None:
-    monkeypatch.setenv(EXTENSIONS_VARIABLE, ":".join(EXTENSIONS))
-    artifact, module = tmp_path / "artifact", tmp_path / "m.txt"
-    artifact.write_text("PASS AB\nPASS AC\nFAIL D NO")
-    module.write_text("")
-
-    found = main(["--kind=double", "--driver=double", f"--artifact={artifact}", *asked, str(module)])
-
-    out, err = capsys.readouterr()
-    assert (found, out) == (0 if asked == ["--case=a*"] else 1, printed)
-    assert ("there is no case 'e*'; there are: ab, ac, d" in err) is (not printed)
 
 
 @pytest.mark.parametrize(

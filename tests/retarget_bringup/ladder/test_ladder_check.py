@@ -58,42 +58,6 @@ def test_where_there_is_no_ladder_yet_no_lines_are_spoken_of() -> None:
     assert one_lined.failures[0] == f"{NOTHING}: it has no result"
 
 
-def test_what_fell_is_named_with_both_rungs_its_failure_and_the_command() -> None:
-    both = [target("m"), target("n"), target("o")]
-    results = session(
-        fails("m", "compare", "values differ"), fails("n", "compare", "values differ"), fails("o", "load")
-    )
-    assert checked(ladder(m="stable", n="matches", o="dispatches"), results, targets=both).failures == (
-        "lower: 2 targets fell to completes: compare: values differ\n"
-        f"  bringup/x.ladder:2: {id_of('m')}  stable → completes\n"
-        f"  bringup/x.ladder:3: {id_of('n')}  matches → completes\n"
-        f"  run just that: pytest {id_of('m')}\n"
-        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('m')} --reason TEXT",
-        "lower: 1 target fell to compiles: load: no\n"
-        f"  bringup/x.ladder:4: {id_of('o')}  dispatches → compiles\n"
-        f"  run just that: pytest {id_of('o')}\n"
-        f"  mend it, or say why it may be lower: retarget bringup x --lower {id_of('o')} --reason TEXT",
-    )
-
-
-def test_a_higher_rung_is_settled_by_raise_which_lowers_nothing() -> None:
-    before, results = ladder(m="loads", n="matches"), session(passes("m"), fails("n"))
-    both = [target("m"), target("n")]
-    found_here = checked(before, results, targets=both)
-    assert found_here.to_raise == (f"higher: 1 target above the ladder\n  bringup/x.ladder:2: {M}  loads → matches",)
-    assert len(found_here.failures) == 1
-    assert rungs(before, results, targets=both) == {"m": "matches", "n": "matches"}
-
-
-def test_stable_is_kept_by_fewer_runs_than_it_took_and_reached_by_as_many() -> None:
-    runs = [session(passes(), at=at) for at in range(3)]
-    assert checked(ladder(m="stable"), runs[0]).holds
-    assert rungs(ladder(m="stable"), runs[0]) == {"m": "stable"}
-    assert "matches → stable" in checked(ladder(m="matches"), *runs).to_raise[0]
-    unchanged = session(replace(passes(), unchanged=True), at=3)
-    assert checked(ladder(m="matches"), runs[0], runs[1], unchanged).to_raise == ()
-
-
 HIDDEN: dict[str, tuple[Ladder, TargetRecord]] = {
     "its module, cases or time limit changed": (ladder(m="matches", n=("matches", OTHER)), fails("n")),
     "its digest was edited": (ladder(m="matches", n=("stable", OTHER)), fails("n", "compile")),
@@ -455,22 +419,3 @@ def test_a_ladder_of_before_says_nothing_of_cases_and_raise_writes_them() -> Non
     assert checked(before, results).holds
     assert checked(before, results).notes[0].startswith("changed: 1 line of another digest, or where it does not say")
     assert raised_by(before, results)[1] == [f"{M} completes {DIGEST} fails g"]
-
-
-def test_a_further_case_is_lowered_by_name_until_it_passes_again() -> None:
-    two, one = of_cases(f="compare", g="compare", h=""), of_cases(f="", g="compare", h="")
-    before, _ = raised_by(ladder(), one)
-    after = Ladder(file=before.file, lines=lowered(before, found(before, two), M, "a bug").lines)
-    assert [line.text for line in after.lines] == [f"{M} completes {DIGEST} fails f,g lowered from completes: a bug"]
-    assert checked(after, two).holds
-    assert raised_by(after, two)[1] == [line.text for line in after.lines]
-    assert raised_by(after, one)[1] == [f"{M} completes {DIGEST} fails g"]
-
-
-def test_the_summary_counts_what_is_seen_and_can_be() -> None:
-    before = ladder(m="matches", n="loads", o="matches")
-    lacks = record("p", outcome=Outcome.SKIPPED, reason="needs f16", unsuitable=True)
-    four = [target(name) for name in "mnopq"]
-    results = session(passes("m"), fails("n"), lacks, passes("q"))
-    expected = "x: 1 of 2 targets match (50.0 %); 1 below, 1 permanent, 1 unseen, 1 not tried"
-    assert summary("x", found(before, results, targets=four)) == expected

@@ -39,19 +39,6 @@ def tried(on: DeviceRecord, of: Ladder, *, b_fails: bool = False) -> list[Target
     return states(BOTH, [session(passes("a", devices=(on,)), b)], of, stable=3)
 
 
-def test_raising_names_the_device_which_a_check_there_does_not_mention(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
-    empty = read_ladder(settings.ladder_file)
-    assert apply_options(settings, empty, tried(device("Old [1]", "1.0"), empty), raises=True) == 0
-    text = settings.ladder_file.read_text()
-    assert text.startswith("# retarget ladder 1: x\n# on vulkan: Old [[]1], driver 1.0\ns/suite.toml::s::a_c_r matches")
-    same = read_ladder(settings.ladder_file)
-    capsys.readouterr()
-    assert apply_options(settings, same, tried(device("Old [1]", "1.0"), same), raises=False) == 0
-    assert "another device" not in capsys.readouterr().out
-
-
 def test_a_check_on_another_device_says_so_before_what_fell(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from retarget.model import Rung
 from retarget.support import DiagnosticsError
-from retarget_bringup.ladder.check import raised
 from retarget_bringup.ladder.files import Line, ladder_text, parse_ladder, read_ladder, write_ladder
-from retarget_bringup.ladder.states import LadderTarget, TargetState
 
 FILE = Path("bringup/x.ladder")
 A, B = "a/suite.toml::a::m_c_r", "b/suite.toml::b::m_c_r"
@@ -56,24 +54,6 @@ def test_cases_of_any_name_are_read_as_they_are_written(target: str, cases: list
     one = replace(one, lowered_from=Rung.MATCHES, reason="fails a,b") if is_lowered else one
     (read,) = parse_ladder(FILE, ladder_text("x", [one])).lines
     assert replace(read, number=0) == one
-
-
-@given(_RUNGS, _RUNGS, _RUNGS)
-def test_two_branches_that_raised_a_ladder_are_settled_by_raise(
-    base: dict[str, Rung], one: dict[str, Rung], two: dict[str, Rung]
-) -> None:
-    sides = [{**base, **{key: max(rung, base.get(key, rung)) for key, rung in side.items()}} for side in (one, two)]
-    texts = [ladder_text("x", [line(target, rung) for target, rung in side.items()]) for side in sides]
-    marked = f"{texts[0]}<<<<<<< ours\n{texts[0]}=======\n{texts[1]}>>>>>>> theirs\n{texts[1]}"
-    wanted = {key: max(side[key] for side in sides if key in side) for key in {**sides[0], **sides[1]}}
-    for text in ("".join(texts), marked):
-        ladder = parse_ladder(FILE, text)
-        assert ladder.unsettled
-        targets = {key: LadderTarget(id=key, digest="0123456789ab") for key in wanted}
-        lines = ladder.line_of(dict.fromkeys(wanted, "0123456789ab"))
-        states = [TargetState(target=targets[key], line=lines[key], rung=rung) for key, rung in wanted.items()]
-        settled = ladder_text("x", raised(ladder, states).lines)
-        assert without_numbers(settled) == [(key, rung, "0123456789ab") for key, rung in sorted(wanted.items())]
 
 
 def test_of_two_lines_of_a_target_the_higher_counts_then_that_of_today() -> None:

@@ -64,18 +64,6 @@ def test_what_matches_in_as_many_runs_as_the_settings_ask_is_stable(runs: int, r
     assert state(*(session(passes(), at=at) for at in range(runs)), m="matches").rung is rung
 
 
-def test_another_build_of_compiler_or_runtime_counts_for_itself() -> None:
-    before = session(fails(compile=CompileRecord(key="old")), at=1)
-    assert state(before, session(passes(), at=2), m="matches").rung is Rung.MATCHES
-    old, new = (
-        (DeviceRecord(driver="d", uri="d://", name="n", physical_id="p", runtime=build),) for build in ("rt 1", "rt 2")
-    )
-    both = [session(fails(devices=old), at=1), session(passes(devices=new), at=2)]
-    assert state(*both, m="matches").rung is Rung.MATCHES
-    same = [session(fails(), at=1), session(passes(devices=new), at=2)]  # a crash names no devices
-    assert state(*same, m="matches").rung is Rung.LOADS
-
-
 def test_what_fails_on_one_device_is_not_undone_on_another_with_another_driver() -> None:
     one, other, newer = (
         (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p", driver_version=version),)
@@ -125,28 +113,6 @@ def test_only_a_compile_of_this_machine_is_compared_with_that_of_today(
     (found,) = states([target()], [of], ladder(m="matches"), stable=3, host="here", key=lambda _: "ours")
     assert (found.is_stale, "for another CPU" in found.reason) == (is_stale, is_stale)
     assert found.rung is (None if is_stale else Rung.MATCHES)
-
-
-@pytest.mark.parametrize(
-    ("ran_at", "today", "is_stale"),
-    [
-        ("c0ffee1", "decade5", True),
-        ("c0ffee1+", "c0ffee1", False),
-        ("c0ffee1", "c0ffee1+", False),
-        ("c0ffee1", "", False),
-        ("", "c0ffee1", False),
-    ],
-)
-def test_a_result_of_another_commit_is_not_of_today_where_both_are_known(
-    ran_at: str, today: str, is_stale: bool
-) -> None:
-    of = session(passes(session="s1.0"))
-    of = replace(of, start=replace_struct(of.start, revision=ran_at))
-    (found,) = states([target()], [of], ladder(m="matches"), stable=3, revision=today)
-    assert (found.is_stale, "is of the commit c0ffee1, and the checkout is at decade5" in found.reason) == (
-        is_stale,
-        is_stale,
-    )
 
 
 @pytest.mark.parametrize(

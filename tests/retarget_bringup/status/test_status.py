@@ -104,30 +104,6 @@ def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Pa
     ]
 
 
-def test_the_rungs_count_who_reaches_them_and_who_stops_there(root: Path) -> None:
-    states = [
-        matches("a", Rung.STABLE),
-        matches("bb"),
-        failed("ccc", Rung.LOADS, "run", "x"),
-        not_compiled("dddd", "y"),
-    ]
-    status = made(states, root)
-    counts = [(one.rung, one.reach, one.stop) for one in status.rungs]
-    assert counts == [
-        ("none", 4, 1),
-        ("compiles", 3, 0),
-        ("loads", 3, 1),
-        ("dispatches", 2, 0),
-        ("completes", 2, 0),
-        ("matches", 2, 1),
-        ("stable", 1, 1),
-    ]
-    lines = text(made(states, root)).splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith("rung "))
-    stops = [line[lines[start].index("stopped there") :].strip() for line in lines[start + 1 : start + 8]]
-    assert stops == ["1", "", "1", "", "", "1", "1"]
-
-
 @pytest.mark.parametrize(
     ("states", "fields", "what", "why", "command"),
     [
@@ -252,14 +228,6 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "log",
         "next",
     ]
-
-
-def test_of_many_blockers_ten_are_shown_and_all_with_everything(root: Path) -> None:
-    status = made([failed(f"m{number:03}", Rung.LOADS, "run", f"error {number:03}") for number in range(200)], root)
-    short = text(status)
-    assert "     … and 190 more signatures, 190 targets; --all shows them" in short
-    assert len(short.splitlines()) < 100
-    assert text(status, everything=True).count(". frees 1  ") == 200
 
 
 def test_what_others_wrote_is_cut_to_the_width_of_the_terminal(root: Path) -> None:

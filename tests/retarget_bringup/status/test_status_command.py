@@ -142,22 +142,6 @@ def test_the_reference_backend_is_asked_about_the_blockers_that_are_shown(
     assert [one for one in steps.done if one[0] == "references"] == references
 
 
-@pytest.mark.parametrize(
-    ("words", "known"),
-    [
-        (("--check",), {"raises": False, "lower": "", "reason": ""}),
-        (("--raise",), {"raises": True, "lower": "", "reason": ""}),
-        (("--lower", "t", "--reason", " a  b "), {"raises": False, "lower": "t", "reason": "a b"}),
-    ],
-)
-def test_the_ladder_is_checked_or_written(
-    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], known: dict[str, object]
-) -> None:
-    steps = Steps(monkeypatch)
-    assert steps.run(*words) == 1
-    assert steps.done == [RUN, ("ladder", known)]
-
-
 def test_changes_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = Steps(monkeypatch)
     assert steps.run("--watch") == 7

@@ -24,7 +24,6 @@ from retarget_bringup.status.text import (
     _blockers,
     _driver,
     _left_out,
-    _log,
     _moved,
     _rungs,
     heading,
@@ -246,22 +245,6 @@ MOVES = tuple(Move(target=f"t{number}", before="none", after="loads") for number
 )
 def test_what_moved_comes_with_how_it_moved(moved: Moves, lines: list[str]) -> None:
     assert list(_moved(moved, 2)) == lines
-
-
-def test_the_log_has_a_line_for_each_commit() -> None:
-    commits = [
-        Commit(revision="a", date="2026-01-02", subject="first", up=1, new=2, targets=4, percentage=75.0),
-        Commit(revision="b", date="2026-01-01", subject="second", down=3, gone=4),
-        Commit(revision="c", date="2025-12-31", subject="third", error="no TOML"),
-        Commit(revision="d", date="2025-12-30", subject="fourth", targets=1, percentage=100.0),
-    ]
-    assert list(_log(commits)) == [
-        "commits of the ladder",
-        "  2026-01-02  a   75.0 % of 4  1 up, 2 new  first",
-        "  2026-01-01  b          of 0  3 down, 4 gone  second",
-        "  2025-12-31  c  cannot be read: no TOML  third",
-        "  2025-12-30  d  100.0 % of 1  nothing moved  fourth",
-    ]
 
 
 def test_the_next_step_has_a_command_where_there_is_one() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 from node_tests import TESTS
-from retarget.extension import Case, CaseRequest, FunctionInfo, Tolerance
+from retarget.extension import Case, CaseRequest, FunctionInfo
 from retarget.model import Module
 from retarget.support import RetargetError
 from retarget_cases.onnx.loader import OnnxBackendLoader
@@ -55,14 +55,6 @@ def cases(generated: Path, name: str, functions: Sequence[str] = ("main",)) -> S
 def only_case(generated: Path, name: str) -> Case:
     (case,) = cases(generated, name)
     return case
-
-
-def test_each_entry_is_a_module_with_the_tags_of_its_line(description: Path) -> None:
-    modules = OnnxBackendLoader().find_modules(description.parent, [description])
-    assert [module.name for module in modules] == list(TESTS)
-    assert modules[1] == Module(
-        name="test_add_uint8", path=description, entry="test_add_uint8", tags=("op-Add", "opset-14", "u8")
-    )
 
 
 def test_the_installed_tests_have_tags_of_operator_opset_and_types() -> None:
@@ -107,18 +99,6 @@ def test_the_version_names_all_that_the_data_come_from() -> None:
     assert f"numpy {np.__version__}" in version
 
 
-def test_a_case_holds_onnxs_inputs_results_and_tolerances(generated: Path) -> None:
-    case = only_case(generated, "test_abs")
-    assert (case.name, case.function) == ("test_data_set_0", "main")
-    assert case.tolerances[""] == Tolerance(atol=1e-7, rtol=1e-3)
-    assert case.read is not None
-    data = case.read()
-    assert data.expected is not None
-    assert data.inputs[0].dtype == np.float32
-    assert data.inputs[0].shape == (3, 4, 5)
-    np.testing.assert_array_equal(data.expected[0], np.abs(data.inputs[0]))
-
-
 @pytest.mark.parametrize(
     ("name", "inputs", "expected"),
     [
@@ -161,18 +141,6 @@ def test_an_entry_that_the_installed_onnx_lacks_fails_by_itself(generated: Path,
         f"{installed_version()} has no test test_of_a_later_onnx; the manifest {description} was written by "
         "onnx 99.0.0: install that, or write the manifest again with "
         f"`python3 -m retarget_cases.onnx.manifest -o {description}`"
-    )
-
-
-def test_an_entry_that_no_onnx_has_does_not_ask_for_the_installed_one(tmp_path: Path) -> None:
-    written = {"package": "onnx 1.23.2", "manifest": "onnx 1.23.2", "missing": ["test_abss"]}
-    (tmp_path / "generated.json").write_text(json.dumps(written))
-    module = Module(name="test_abss", path=tmp_path / "nodes.toml", entry="test_abss")
-    with pytest.raises(RetargetError) as caught:
-        OnnxBackendLoader().made(module, tmp_path)
-    assert str(caught.value) == (
-        f"onnx 1.23.2 has no test test_abss; the manifest {tmp_path}/nodes.toml was written by onnx 1.23.2 and changed "
-        f"since: write the manifest again with `python3 -m retarget_cases.onnx.manifest -o {tmp_path}/nodes.toml`"
     )
 
 

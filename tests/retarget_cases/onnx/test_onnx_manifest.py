@@ -21,13 +21,6 @@ def manifest(*entries: tuple[str, str], package: str = "onnx 1.23.2") -> Manifes
     return Manifest(package=package, tests={name: tuple(tags.split()) for name, tags in entries})
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    written = manifest(("test_abs", "op-Abs opset-13 f32"), ("test_and2d", "op-And opset-7 bool"))
-    path = tmp_path / "nodes.toml"
-    path.write_text(manifest_text(written, path.name))
-    assert read_manifest(path) == written
-
-
 AGAIN = "; write it again with `python3 -m retarget_cases.onnx.manifest -o nodes.toml`"
 NO_WORD = "expected a word for -m: letters, digits and any of _ : + - . [ ] / \\"
 

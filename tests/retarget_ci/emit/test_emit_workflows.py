@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from retarget.cli import main
 from retarget.results import Leg, Plan
 from retarget.support import DiagnosticsError, RetargetError
-from retarget_ci.emit.command import emitted_files, emitted_problems, left_over_files
+from retarget_ci.emit.command import emitted_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
 from retarget_ci.files.read import read_ci
@@ -274,34 +274,6 @@ def test_gitlabs_pipeline_of_the_legs_is_never_empty_and_verifies_always(config:
     assert "cache" not in full["leg r"]  # what it runs was compiled elsewhere
     assert full["leg r"]["variables"]["LEG"] == "r"
     assert full["leg r"]["script"][-1].startswith('retarget ci run retarget-ci/plan.json "$LEG" ')
-
-
-def test_what_is_checked_in_is_compared_line_by_line_and_what_nothing_declares_is_found(tmp_path: Path) -> None:
-    config = config_of(tmp_path)
-    by_hand = tmp_path / ".github/workflows/retarget-mine.yml"
-    by_hand.parent.mkdir(parents=True)
-    by_hand.write_text("name: mine\n")
-    assert [problem.message for problem in emitted_problems(config)] == [
-        "found no such file; `retarget ci emit` writes it"
-    ] * 3
-    for path, text in emitted_files(config).items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
-    assert [*emitted_problems(config)] == []
-    changed = tmp_path / GITHUB_PR
-    changed.write_text(changed.read_text().replace("timeout-minutes: 61", "timeout-minutes: 62", 1))
-    (problem,) = emitted_problems(config)
-    line = changed.read_text().split("\n").index("    timeout-minutes: 62") + 1
-    assert (problem.file, problem.line, problem.message) == (
-        changed,
-        line,
-        "found '    timeout-minutes: 62', expected '    timeout-minutes: 61'; `retarget ci emit` writes it",
-    )
-    changed.write_text(emitted_files(config)[GITHUB_PR] + "# more\n")
-    (problem,) = emitted_problems(config)
-    assert "found '# more', expected ''" in problem.message
-    other = config_of(tmp_path, CI.replace('"nightly"', '"weekly"').replace(', "gitlab"]', "]"))
-    assert [*left_over_files(other)] == [tmp_path / GITHUB_NIGHTLY, tmp_path / GITLAB]
 
 
 @pytest.fixture

@@ -60,28 +60,10 @@ def found_of(
     return module.fingerprints(Declared(registry=registry, targets=declared), engine)
 
 
-def test_a_fingerprint_is_that_of_key_code_and_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = found_of(COMPILED, RUN, monkeypatch=monkeypatch)
-    assert [*first.of] == [f"{ID}::m_c", f"{ID}::m_c_r"]
-    assert (first.unknown, len({*first.of.values()})) == ({}, 2)
-    assert found_of(COMPILED, RUN, monkeypatch=monkeypatch) == first
-    for changed in ({"keys": {"m_c": "another"}}, {"rules": "other rules"}):
-        found = found_of(COMPILED, RUN, monkeypatch=monkeypatch, **changed)  # type: ignore[arg-type]
-        assert not {*found.of.values()} & {*first.of.values()}
-
-
 def test_runs_on_other_hosts_have_other_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
     hosts: list[dict[str, object]] = [{}, {"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
     found = [found_of(run_target(COMPILED, **host), monkeypatch=monkeypatch).of for host in hosts]
     assert len({one[f"{ID}::m_c_r"] for one in found}) == len(hosts)
-
-
-def test_the_artifacts_that_cases_agree_with_decide_for_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    targets = (COMPILED, RUN, OTHER)
-    first, second = (
-        found_of(*targets, monkeypatch=monkeypatch, references=("d",), keys={"m_d": key}).of for key in ("k", "l")
-    )
-    assert [name for name in first if first[name] != second[name]] == [f"{ID}::m_c_r", f"{ID}::m_d"]
 
 
 def test_how_what_cases_agree_with_is_run_decides_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from planned_targets import CPU, HOST, VULKAN, ci, declared, ids, registry, runner, waiver
-from retarget.model import Module, RunTarget
-from retarget.results import Leg, Plan, Waived, digest_of_ids
+from retarget.model import Module
+from retarget.results import Plan, Waived, digest_of_ids
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.planning.command import summary
-from retarget_ci.planning.plan import COMPILE_SECONDS, RUN_SECONDS, Durations, make_plan
+from retarget_ci.planning.plan import RUN_SECONDS, Durations, make_plan
 
 REGISTRY = registry()
 TODAY = date(2030, 1, 31)
@@ -27,56 +26,6 @@ DESK = runner("desk", drivers=("local-sync",))
 
 def _legs(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {leg.name: leg.ids for leg in plan.legs}
-
-
-def test_artifacts_are_compiled_on_a_build_leg_and_run_on_the_first_runner_with_the_driver() -> None:
-    config, event = ci(GPU, DESK, BUILDER)
-    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
-    plan = make_plan(config, event, targets, today=TODAY)
-    built = ids("m_cpu", "m_vulkan")
-    assert plan == Plan(
-        event="pr",
-        paths=("s",),
-        legs=(
-            Leg(
-                name="build-builder-1",
-                kind="build",
-                runner="builder",
-                labels=("builder",),
-                ids=built,
-                digest=digest_of_ids(built),
-                seconds=2 * COMPILE_SECONDS,
-            ),
-            Leg(
-                name="run-gpu-1",
-                kind="run",
-                runner="gpu",
-                labels=("gpu",),
-                ids=ids("m_vulkan_vulkan"),
-                digest=digest_of_ids(ids("m_vulkan_vulkan")),
-                seconds=RUN_SECONDS,
-                needs=("build-builder-1",),
-            ),
-            Leg(
-                name="run-desk-1",
-                kind="run",
-                runner="desk",
-                labels=("desk",),
-                ids=ids("m_cpu_local-sync"),
-                digest=digest_of_ids(ids("m_cpu_local-sync")),
-                seconds=RUN_SECONDS,
-                needs=("build-builder-1",),
-            ),
-        ),
-    )
-
-
-def test_code_for_the_host_is_compiled_by_the_leg_that_runs_it() -> None:
-    config, event = ci(BUILDER, DESK)
-    plan = make_plan(config, event, declared(REGISTRY, ["m"], [(HOST, ["local-sync"])]), today=TODAY)
-    assert _legs(plan) == {"host-desk-1": ids("m_host", "m_host_local-sync")}
-    assert (plan.legs[0].kind, plan.legs[0].needs) == ("run", ())
-    assert plan.legs[0].seconds == COMPILE_SECONDS + RUN_SECONDS
 
 
 def test_without_a_runner_that_builds_each_leg_compiles_what_it_runs() -> None:
@@ -142,22 +91,6 @@ def test_an_event_that_selects_nothing_or_has_an_unknown_word_is_an_error(select
     with pytest.raises(DiagnosticsError) as raised:
         make_plan(config, event, targets, today=TODAY)
     assert [one.message for one in raised.value.diagnostics] == [message]
-
-
-def test_the_runs_of_a_module_stay_together_where_they_fit_into_a_leg() -> None:
-    config, event = ci(runner("all", builds=True, drivers=("local-sync", "local-task"), capacity=50), budget="4 s")
-    targets = declared(REGISTRY, [f"m{number}" for number in range(40)], [(CPU, ["local-sync", "local-task"])])
-    plan = make_plan(config, event, targets, today=TODAY)
-    leg_of = {one: leg for leg in plan.legs for one in leg.ids}
-    assert len(plan.legs) > 20
-    for number in range(40):
-        legs = {leg_of[one].name for one in ids(f"m{number}_cpu_local-sync", f"m{number}_cpu_local-task")}
-        assert len(legs) == 1
-    for seconds, legs_of_m1 in ((2.0, 1), (3.0, 2)):
-        known = dict.fromkeys(ids("m1_cpu_local-sync", "m1_cpu_local-task"), seconds)
-        plan = make_plan(config, event, targets, today=TODAY, durations=known)
-        leg_of = {one: leg for leg in plan.legs for one in leg.ids}
-        assert len({leg_of[one].name for one in known}) == legs_of_m1
 
 
 def test_predicted_durations_are_measured_ones_then_medians_of_the_configs_then_defaults() -> None:
@@ -250,21 +183,6 @@ def test_cases_that_agree_with_another_config_run_where_that_runs_and_have_its_a
         RetargetError, match=f"its cases are to agree with '{reference}', and runner 'gpu' has no driver"
     ):
         make_plan(config, event, targets, today=TODAY)
-
-
-def test_a_module_that_is_rewritten_for_a_tool_is_compiled_where_it_runs() -> None:
-    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync", "local-task"])])
-    run = next(one for one in targets.targets if one.target.name == "m_cpu_local-task")
-    assert isinstance(run.target, RunTarget)
-    rewritten = replace(run.target.compile, name="m_cpu_returned", returns_checks=True)
-    by_tool = replace(run, target=replace(run.target, compile=rewritten))
-    targets = replace(targets, targets=[by_tool if one is run else one for one in targets.targets])
-    config, event = ci(runner("all", builds=True, drivers=("local-sync", "local-task")))
-    assert _legs(make_plan(config, event, targets, today=TODAY)) == {
-        "build-all-1": ids("m_cpu"),
-        "run-all-1": ids("m_cpu_local-sync"),
-        "host-all-1": ids("m_cpu_local-task"),
-    }
 
 
 def test_the_summary_has_a_line_for_each_leg_and_says_what_is_left_out_waived_or_too_long() -> None:

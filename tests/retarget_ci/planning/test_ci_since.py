@@ -171,33 +171,6 @@ def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, b
     )
 
 
-OTHERS = ("requirements.txt", "conftest.py", "old/conftest.py", "tools/setup.sh", "src/compiler.cpp", "uv.lock", ".x")
-
-
-@pytest.mark.parametrize("name", [*OTHERS, "old/below/helper.py", "old/readme.md.in"])
-@pytest.mark.parametrize("how", ["edited", "added", "removed", "staged", "moved", "executable"])
-def test_after_a_change_of_what_no_fingerprint_covers_all_have_changed(checkout: Path, name: str, how: str) -> None:
-    file = checkout / name
-    (checkout / "old" / "edited.mlir").write_text(MODULE % "3.0")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if how != "added":
-        file.write_text("# 1\n")
-        _git(checkout, "add", "-A")
-        _git(checkout, "commit", "-q", "-m", "with it")
-    if how in {"edited", "added", "staged"}:
-        file.write_text("# 2\n")
-    if how == "staged":
-        _git(checkout, "add", "-A")
-    if how == "removed":
-        file.unlink()
-    if how == "moved":
-        file.rename(checkout / "old" / "edited.mlir")
-    if how == "executable":
-        file.chmod(0o755)
-    assert others(checkout) == {name}
-    assert others(checkout, ".x", "src", "[rct]*", "*.lock", "*.in", "old/*.py", "old/below/**") == set()
-
-
 def others(checkout: Path, *ignored: str, here: str = ".") -> set[str]:
     covered = {f"old/{name}.mlir" for name in ("same", "moved", "edited")}
     return fingerprints._others(checkout / here, PurePath(here), "HEAD", ignored) - covered
@@ -221,18 +194,6 @@ def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_rela
     assert others(checkout, "../readme.md", here="old") == {"ü.py"}
     with pytest.raises(RetargetError, match="outside repository"):
         others(checkout, "../readme.md")
-
-
-def test_another_commit_of_a_submodule_and_an_edit_in_it_are_a_change(checkout: Path) -> None:
-    (sub := checkout / "third_party").mkdir()
-    _git(sub, "init", "-q")
-    for text in ("1", "2"):
-        (sub / "code.c").write_text(text)
-        assert text == "1" or others(checkout) == {"third_party"}
-        _commit(sub)
-        assert text == "1" or others(checkout) == {"third_party"}
-        _commit(checkout)
-        assert others(checkout) == set()
 
 
 @pytest.mark.parametrize("ignore", ["all", "dirty", "untracked"])

@@ -22,30 +22,11 @@ def _planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_leg(Path("results"), BUILD)
 
 
-@pytest.mark.parametrize("plan", [["--plan", "plan.json"], []], ids=["named", "by default"])
-def test_results_that_fulfil_their_plan_are_counted(plan: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    write_leg(Path("results"), RUN)
-    assert main(["ci", "verify", *plan, "--results", "results"]) == 0
-    assert capsys.readouterr() == (
-        "verified the plan of the event 'pr' (2 legs): 6 targets with one result each: 6 passed\n",
-        "",
-    )
-
-
 def test_results_of_earlier_runs_are_counted_apart(capsys: pytest.CaptureFixture[str]) -> None:
     first, *others = records_of(RUN)
     write_leg(Path("results"), RUN, records=[replace(first, unchanged=True), *others])
     assert main(["ci", "verify", "--results", "results"]) == 0
     assert capsys.readouterr().out.endswith(": 6 passed; 1 of them reused from earlier runs\n")
-
-
-def test_a_change_that_concerns_no_target_has_no_results_and_is_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("empty.json").write_bytes(replace(PLAN, legs=()).text)
-    assert main(["ci", "verify", "--plan", "empty.json", "--results", "none"]) == 0
-    printed = capsys.readouterr().out
-    assert printed == "verified the plan of the event 'pr' (0 legs): 0 targets with one result each\n"
-    assert main(["ci", "verify", "--results", "none"]) == 1
-    assert capsys.readouterr().err.startswith("none: found no such file or folder")
 
 
 def test_what_rules_skip_is_not_said_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,16 +61,6 @@ def test_what_rules_skip_is_not_said_to_run(tmp_path: Path, capsys: pytest.Captu
         assert ("found a budget of 0.1 min, which 1 leg exceed" in capsys.readouterr().err) is bool(status)
     write(tmp_path, {"s/expectations.toml": expired})
     assert len(skipped_by_rules(declare(read_ci(tmp_path / "ci.toml")))) == 0
-
-
-def test_each_problem_of_results_has_a_line_and_the_status_is_1(capsys: pytest.CaptureFixture[str]) -> None:
-    write_leg(Path("results"), RUN, status=2)
-    assert main(["ci", "verify", "--results", "results"]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    first, last = printed.err.splitlines()
-    assert first.startswith("leg 'run-linux-1': results/run-linux-1-")
-    assert last == "1 problem of the plan of the event 'pr' (2 legs); 6 of 6 targets have a result"
 
 
 def test_names_from_elsewhere_cannot_write_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:

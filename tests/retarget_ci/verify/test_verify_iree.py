@@ -55,18 +55,6 @@ def test_the_cuda_job_that_is_commented_out_and_three_labels_that_no_workflow_en
     assert printed.err.splitlines() == DEAD
 
 
-def test_a_runner_for_cuda_and_an_event_for_the_labels_leave_no_dead_cell(iree: Path) -> None:
-    text = IREE["ci.toml"].replace("# [[runner", "[[runner").replace("# name", "name").replace("# drivers", "drivers")
-    text = text.replace('# labels = ["Linux', 'labels = ["Linux').replace(
-        '["ubuntu-24.04", ', '["Linux-x86_64-nvidia", "ubuntu-24.04", '
-    )
-    assert problems(iree) == DEAD
-    nightly = '[[event]]\nname = "nightly"\nschedule = ["0 3 * * *"]\nbudget = "1 h"\n'
-    write(iree, {"ci.toml": text + nightly})
-    emit(iree)
-    assert problems(iree) == []
-
-
 def test_a_waiver_says_why_and_until_when_they_may_be_dead(iree: Path) -> None:
     waivers = [
         f'[[waiver]]\nselect = "{select}"\nreason = "no machine in CI"\nuntil = 2026-12-31\n'

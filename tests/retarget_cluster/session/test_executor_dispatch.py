@@ -150,18 +150,6 @@ def ran(worker: str = "a", **fields: Any) -> Answer:
 # ---------------------------------------------------------------- compiles
 
 
-def test_a_compile_goes_to_workers_with_the_same_build(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
-    link.builds = {"a": "another build", "b": ""}
-    link.answers = [Answer(worker="b", value=DONE)]
-    assert executor.compile(compile_job(tmp_path)) == replace(DONE, host="b")
-    assert link.attempts == [("t", ["b"], {"compile": 1}, False)]
-    assert link.asked == ["a: build of conf", "b: build of conf"]
-    assert executor.notes == ("a does not compile for conf: another build",)
-    (job,) = link.jobs
-    assert (job.extensions, job.folder, job.source) == (("e",), Path("/folder"), "")
-    assert link.placed == [([], "compile")]
-
-
 async def test_a_worker_is_asked_for_its_build_once(executor: ClusterExecutor, link: Link, tmp_path: Path) -> None:
     for _ in range(2):
         link.answers = [Answer(worker="a", value=DONE)]

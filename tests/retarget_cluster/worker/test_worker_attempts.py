@@ -182,18 +182,6 @@ def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) ->
     assert bench.worker._failures == {"gpu-1": 1}
 
 
-def test_devices_that_become_known_are_advertised_once(bench: Bench) -> None:
-    bench.do()
-    bench.worker._begun.clear()
-    bench.do()
-    assert bench.advertised == [(1, 1, 0)]
-    bench.value = (device("gpu-2"),)
-    bench.worker._begun.clear()
-    bench.do()
-    assert bench.advertised == [(1, 1, 0), (1, 2, 0)]
-    assert bench.worker._devices == {"double": (device("gpu-1"), device("gpu-2"))}
-
-
 def test_runs_tell_nothing_of_devices_but_quarantines(bench: Bench) -> None:
     bench.value = SickDeviceError("lost")
     for _ in range(2):

@@ -43,14 +43,3 @@ def test_a_name_that_the_compiler_takes_for_a_part_of_the_value_is_refused(name:
 
 def test_a_device_of_no_kind_is_refused() -> None:
     assert device_problems({"a": " "}) == [("a", "found an empty text, expected what to compile for, such as 'vulkan'")]
-
-
-def test_each_cycle_of_fallbacks_is_reported_once() -> None:
-    def to(name: str) -> str:
-        return f"#hal.device.fallback<@{name}>"
-
-    found = device_problems({"x": to("a"), "a": to("b"), "b": to("a"), "self": to("self")})
-    assert [(name, message.partition(";")[0]) for name, message in found] == [
-        ("a", "found a cycle of fallbacks: a → b → a"),
-        ("self", "found a cycle of fallbacks: self → self"),
-    ]

@@ -23,7 +23,6 @@ from retarget_iree.compiler.flags import explicit_host
 from retarget_opencl.compile.compiler import OpenClCompiler
 
 BROKEN = "func.func @f() {\n  %x = arith.foo 1 : i32\n  return\n}\n"
-BROKEN_SAID = "bad.mlir:2:8: error: custom op 'arith.foo' is unknown\n  %x = arith.foo 1 : i32\n       ^"
 UNSUPPORTED = """
 func.func @f(%a: tensor<4xf128>) -> tensor<4xf128> {
   %0 = math.sin %a : tensor<4xf128>
@@ -133,14 +132,6 @@ def test_a_flag_that_would_stay_in_the_process_is_left_to_the_tool(iree: IreeCom
     assert iree.compile(request(ARITHMETIC, "a.mlir", *LLVM_CPU)).artifact
 
 
-@pytest.mark.parametrize("more", [(), ("--verify=true",)], ids=["library", "tool"])
-def test_a_module_it_refuses_is_reported_by_its_file_name(iree: IreeCompiler, more: tuple[str, ...]) -> None:
-    with pytest.raises(CompilerError) as caught:
-        iree.compile(request(BROKEN, "bad.mlir", *VMVX, *more))
-    assert str(caught.value) == "bad.mlir:2:8: error: custom op 'arith.foo' is unknown"
-    assert caught.value.diagnostics == BROKEN_SAID
-
-
 def test_what_the_compiler_said_is_taken_from_the_workers_log(
     iree: IreeCompiler, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,16 +154,6 @@ def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
         "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
     )
     assert printed_by(code) == ("inside", "outside")
-
-
-def test_warnings_are_kept_on_success_with_their_noise_cut(iree: IreeCompiler) -> None:
-    source = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = arith.addf %a, %a : tensor<4xf32>\n"
-    compiled = iree.compile(request(f"{source}  return %0 : tensor<4xf32>\n}}\n", "w.mlir", *LLVM_CPU[:2]))
-    lines = compiled.diagnostics.splitlines()
-    assert lines[0].startswith("w.mlir:2:8: warning: while creating CPU target")
-    assert lines[1].startswith("Defaulting to targeting a generic CPU")
-    assert "List of accepted" not in compiled.diagnostics
-    assert lines[2].strip() == "%0 = arith.addf %a, %a : tensor<4xf32>"
 
 
 @pytest.mark.sampled(2)

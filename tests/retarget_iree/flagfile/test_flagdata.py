@@ -147,39 +147,6 @@ def test_elements_that_numpy_stores_without_a_type_take_the_declared_one() -> No
 
 
 @pytest.mark.parametrize(
-    ("written", "declared"),
-    [
-        ("2x3xf32", "tensor<2x3xf32>"),
-        ("2x3xf32", "tensor<?x3xf32>"),
-        ("f32=1", "tensor<f32>"),
-        ("0x4xf32", "tensor<?x?xf32>"),
-        ("2xui8", "tensor<2xi8>"),
-        ("2xi8", "tensor<2xui8>"),
-        ("2xcf64", "tensor<2xcomplex<f32>>"),
-        ("2xi64", "tensor<2xindex>"),
-        ("2xf8E4M3FN", "tensor<2xf8E4M3FN>"),
-        ("4xf32", "!hal.buffer_view"),
-        ("4xf32", "tensor<4xi3>"),
-        ("2xui4", "tensor<2xi4>"),
-        ("2xi4", "tensor<2xui4>"),
-    ],
-)
-def test_what_fits_the_signature(written: str, declared: str) -> None:
-    assert len(read(function(declared), f"--input={written}").inputs) == 1
-
-
-def test_bytes_stand_for_booleans() -> None:
-    data = read(
-        function("tensor<3xi1>", results=("tensor<3xi1>",)), "--input=3xi8=0 1 5", "--expected_output=3xui8=0 1 1"
-    )
-    assert data.inputs[0].dtype == np.bool_
-    assert data.inputs[0].tolist() == [False, True, True]
-    assert data.expected is not None
-    assert data.expected[0] is not None
-    assert data.expected[0].dtype == np.bool_
-
-
-@pytest.mark.parametrize(
     ("written", "declared", "message"),
     [
         ("2x2xf32", "tensor<2x3xf32>", "found 2x2xf32, expected tensor<2x3xf32> for argument 0 of f"),

@@ -41,36 +41,6 @@ def diagnostics(folder: Path, files: Mapping[str, str], first: str = "a.txt") ->
     return str(caught.value).splitlines()
 
 
-def inputs(file: FlagFile) -> list[str]:
-    return [value.written.text for value in file.inputs]
-
-
-def test_an_included_file_stands_in_the_place_of_its_flag(folder: Path) -> None:
-    files = {
-        "a.txt": "--input=1\n--function=f\n--flagfile=b.txt\n--input=4\n",
-        "b.txt": "--input=2\n--flagfile=c.txt\n--function=g\n",
-        "c.txt": "# nothing but\n\n  --input=3\n",
-    }
-    file = loaded(folder, files)
-    assert inputs(file) == ["1", "2", "3", "4"]
-    assert file.function is not None
-    assert file.function.text == "g"
-
-
-def test_paths_start_at_the_folder_of_the_file_that_is_run(folder: Path) -> None:
-    files = {
-        "one/a.txt": "--flagfile=../common/b.txt\n",
-        "common/b.txt": "--flagfile=../common/c.txt\n--flagfile=d.txt\n",
-        "common/c.txt": "--input=@x.npy\n",
-        "one/d.txt": "--input=1\n",
-        "common/d.txt": "--input=2\n",
-    }
-    assert inputs(loaded(folder, files, "one/a.txt")) == ["@x.npy", "1"]
-    assert diagnostics(folder, {"one/a.txt": "--flagfile=../common/b.txt\n", "common/b.txt": "--flagfile=c.txt"}, "one/a.txt") == [
-        "suite/common/b.txt:1:12: found no file 'c.txt', expected a flagfile in the folder of a.txt, where the tool looks for it; did you mean 'd.txt'?"
-    ]  # fmt: skip
-
-
 def test_the_module_may_stand_in_an_included_file(folder: Path) -> None:
     loaded(folder, {"a.txt": "--flagfile=b.txt\n", "b.txt": "--module=two.mlir\n"})
     (folder / "one.mlir").touch()

@@ -163,19 +163,6 @@ def test_a_function_that_is_missing_or_unknown_fails_its_case_and_lists_the_expo
     ]
 
 
-def test_thresholds_become_tolerances_and_all_else_is_compared_by_bits() -> None:
-    write({"a.txt": "--expected_f32_threshold=0.5\n--expected_rtol=0", "b.txt": "--equality_mode=exact"})
-    first, second = LOADER.load(request("a.txt", "b.txt"))
-    assert {name: (rule.atol, rule.rtol, rule.same_bits) for name, rule in first.tolerances.items()} == {
-        "float16": (1e-3, 0, False),
-        "bfloat16": (1e-2, 0, False),
-        "float32": (0.5, 0, False),
-        "float64": (1e-4, 0, False),
-        "": (0, 0, True),
-    }
-    assert {name: rule.same_bits for name, rule in second.tolerances.items()} == {"": True}
-
-
 def test_data_that_is_not_there_or_of_another_length_is_reported_without_the_module(tmp_path: Path) -> None:
     folder = tmp_path / "suite"
     folder.mkdir()

@@ -429,21 +429,6 @@ def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> 
     assert loader.read_suite_file(folder / "out" / "suite.toml")[1] == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"golden_size": -1}', "golden_size: Expected `float` > 0.0"),
-        ('{"golden_dispatch": 2e18}', "golden_dispatch: Expected `float` < 1e+18"),
-    ],
-)
-def test_a_golden_value_that_is_no_number(
-    folder: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
-) -> None:
-    (folder / "bench.json").write_text(text)
-    assert main(["import-xfails", "bench.json"]) == 1
-    assert capsys.readouterr().err == f"bench.json: {message}\n"
-
-
 def test_a_model_that_does_not_compile_for_a_chip_is_expected_to_fail_for_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -461,16 +446,3 @@ def test_a_model_that_does_not_compile_for_a_chip_is_expected_to_fail_for_it(
     assert main(["import-xfails", "vae_rocm.json"]) == 1
     expected = "vae_rocm.json: compile_chip_expecting_to_fail[0]: Expected `str`, got `int`\n"
     assert capsys.readouterr().err == expected
-
-
-def test_counts_and_sizes_of_a_model_are_golden_values_of_its_config(folder: Path) -> None:
-    module = {"mlir": "model.mlir", "compiler_flags": ["--iree-hal-target-device=local"]}
-    (folder / "unet_cpu.json").write_text(json.dumps(module))
-    statistics = {"type": "compstat", "module": "modules/unet_cpu"}
-    statistics |= {"golden_dispatch_count": 1400, "golden_binary_size": 2000000}
-    (folder / "compstat.json").write_text(json.dumps(statistics))
-    assert main(["import-xfails", "unet_cpu.json", "unet_cpu=compstat.json", "--output", "out"]) == 0
-    assert [rule[1:4] for rule in rules(folder, "golden")] == [
-        ("unet-cpu", "dispatches", 1400),
-        ("unet-cpu", "artifact-size", "2000000 B"),
-    ]

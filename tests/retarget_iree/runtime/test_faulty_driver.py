@@ -12,7 +12,6 @@ from model_targets import compile_target
 from retarget.model import Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
 from retarget.session import RunService, SickDeviceError
 from retarget.session.limits import CoolDowns
-from retarget.session.run.service import check_driver, selected_checks
 from retarget.worker.messages import RunModule
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
@@ -123,25 +122,6 @@ def test_a_fault_leaves_the_target_on_the_rung_that_it_had_reached(
     assert (summary(outcome) if said else "").startswith(said)
     if "--in=two" in flags:
         assert [case.failure is None for case in outcome.cases] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("fault", "rung"),
-    [
-        pytest.param("probe:crash", Rung.NONE, marks=SLOW),
-        pytest.param("open:hang", Rung.FOUND, marks=SLOW),
-        ("transfer:garbage", Rung.OPENS),
-        pytest.param("transfer:crash", Rung.OPENS, marks=SLOW),
-        pytest.param("nowhere:crash", Rung.TRANSFERS, marks=SLOW),
-    ],
-)
-def test_a_fault_of_the_driver_alone_leaves_it_on_the_rung_that_it_had_reached(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, rung: Rung
-) -> None:
-    monkeypatch.setenv("FAULTY", f"--state={tmp_path} --fault={fault}")
-    service = serve(QUICK, open_timeout=5 if fault == "open:hang" else 20)
-    checks = selected_checks(service, ["allocate.reuse"])
-    assert check_driver(service, faulty(tmp_path, f"--fault={fault}"), checks).rung is rung
 
 
 @pytest.mark.slow

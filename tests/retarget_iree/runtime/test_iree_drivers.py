@@ -12,7 +12,6 @@ import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
 from msgspec.structs import replace
 from retarget.extension import Device, DriverError, UnavailableError
-from retarget.extension.cases import run_case_plan
 from retarget.model import DeviceInfo
 from retarget_iree.runtime.devices import describe_device, select_device
 from retarget_iree.runtime.drivers import IreeDriver
@@ -217,28 +216,6 @@ def test_devices_close_without_complaints_of_the_runtime(arithmetic: bytes, tmp_
         [sys.executable, "-c", code, str(module)], env=env, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_check_modules_are_run_by_hand_with_run_case_unless_a_tool_runs_them() -> None:
-    driver, config = driver_named("local-task"), runtime_config("local-task", "0", flags=["--task_worker_spin_us=0"])
-    assert driver.run_outside(config, Path("a.vmfb"), "f", "check") is None
-    plan = run_case_plan(kind="check", config=config, artifact=Path("a.vmfb"), case="f")
-    assert plan.argv == (
-        sys.executable,
-        "-m",
-        "retarget.worker.run_case",
-        "--kind=check",
-        "--driver=local-task",
-        "--device=0",
-        "--artifact=a.vmfb",
-        "--case=f",
-        "--task_worker_spin_us=0",
-    )
-    checked = driver.run_outside(
-        replace(runtime_config("local-task"), run_under=("env",)), Path("a.vmfb"), "f", "check"
-    )
-    assert checked is not None
-    assert "--function=f" in checked.argv
 
 
 @pytest.mark.parametrize(

@@ -87,22 +87,6 @@ def test_an_error_in_the_sink_comes_out_of_the_call(open_device: OpenDevice, ari
     assert program.call("checks_nothing", (), no_check) == ()
 
 
-def test_a_failed_call_is_reported_in_the_modules_words_and_leaves_the_program_usable(
-    open_device: OpenDevice, failing: bytes
-) -> None:
-    program = open_device("local-sync").load(failing)
-    for name, status in (
-        ("asserts", "FAILED_PRECONDITION; must be zero"),
-        ("reports", "INVALID_ARGUMENT; told by the module"),
-    ):
-        with pytest.raises(DriverError) as caught:
-            program.call(name, (), no_check)
-        assert str(caught.value) == status
-    checks: list[Check] = []
-    program.call("scalars", (), checks.append)
-    assert len(checks) == 4
-
-
 def test_functions_are_listed_without_initialisers(open_device: OpenDevice, arithmetic: bytes) -> None:
     taken = ("tensor<2xf32>",)
     expected = [
@@ -162,22 +146,6 @@ def test_numbers_and_tensors_of_every_kind_survive_the_way(
     assert [(one.dtype, one.shape, one.tolist()) for one in results] == [
         (one.dtype, one.shape, one.tolist()) for one in arrays
     ]
-
-
-def test_elements_of_less_than_a_byte_are_packed_on_the_way(open_device: OpenDevice, signatures: bytes) -> None:
-    program = open_device("local-sync").load(signatures)
-    inputs = [
-        np.array([1, 2, -1, -2, 5, 6, 7, -8], ml_dtypes.int4),
-        np.array([0, 15, 8, 1, 7], ml_dtypes.uint4),
-        np.array([1, -2, -1, 0, 1], ml_dtypes.int2),
-        np.array([[0.5, 1, 2], [4, 8, 16]], ml_dtypes.float8_e8m0fnu),
-    ]
-    doubled, *others, wide = program.call("small", inputs, no_check)
-    assert doubled.dtype == ml_dtypes.int4
-    assert doubled.tolist() == [2, 4, -2, -4, -6, -4, -2, 0]
-    assert wide.tolist() == inputs[0].tolist()
-    assert [(result.dtype, result.shape) for result in others] == [(value.dtype, value.shape) for value in inputs[1:]]
-    assert [result.tolist() for result in others] == [value.tolist() for value in inputs[1:]]
 
 
 def test_a_result_that_numpy_cannot_hold_is_named(open_device: OpenDevice, signatures: bytes) -> None:

@@ -146,17 +146,6 @@ def test_an_operation_on_what_is_not_known_is_the_same_for_all_if_its_operands_a
     assert (term.uniform, factor) == (uniform, 1)
 
 
-def test_a_push_constant_is_the_same_at_each_load() -> None:
-    k = Kernel()
-    loads = [Value(k.name(), INT) for _ in range(2)]
-    for value in loads:
-        place = Value("constant3", Pointer(INT, "PushConstant"))
-        k.nodes.append(Statement("spirv.Load", (place,), defines=value, text="constant3"))
-    ((term, _),) = Addresses.of(k.nodes, k.size).form(loads[0]).terms
-    assert (term.key, term.uniform) == ("constant3", True)
-    assert shape(k, k.op("ISub", *loads)) == ((0, 0, 0, 0), [])
-
-
 def test_what_is_read_from_memory_that_the_kernel_writes_differs_between_work_items() -> None:
     k = Kernel()
     k.store("sums", 0, 1)

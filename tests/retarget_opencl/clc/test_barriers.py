@@ -243,24 +243,6 @@ def test_a_condition_that_may_change_is_kept() -> None:
     ]
 
 
-@pytest.mark.parametrize("side", ["none", "then", "else"])
-def test_a_loop_that_uses_what_was_written_before_has_its_barrier_before(side: str) -> None:
-    k = Kernel()
-    x = k.id()
-    k.store("sums", x, 1)
-    with k.loop(3) as i:
-        if side == "none":
-            k.store("out", x, k.load("sums", i))
-        else:
-            with k.when(k.op("SLessThan", k.group(), 1)):
-                k.store("out", x, k.load("sums", i) if side == "then" else i)
-            with k.otherwise():
-                k.store("tops", x, k.load("sums", i) if side == "else" else i)
-    lines = k.text().splitlines()
-    assert [line for line in lines if "barrier" in line] == ["barrier(local);"]
-    assert lines[lines.index("barrier(local);") + 1] == "while (i1 < 3) {"
-
-
 def test_what_a_round_of_a_loop_writes_is_pending_in_the_next_at_the_counters_new_value() -> None:
     k = Kernel()
     x = k.id()

@@ -46,15 +46,6 @@ def test_a_flag_that_cannot_be_is_refused(flag: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_the_profile_is_in_the_compile_key() -> None:
-    compiler = OpenClCompiler()
-    keys = set()
-    for flag in ("profile=cpu", "profile=nvidia-sm80", "profile=generic", "contract=on"):
-        config = compiler_config(f"--opencl-{flag}")
-        keys.add(compiler.resolve(config, config.flags).facts)
-    assert len(keys) == 4
-
-
 def _profile_in_key(config: CompilerConfig) -> str:
     return dict(OpenClCompiler().resolve(config, config.flags).facts)["opencl-profile"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,25 +44,6 @@ LISTING = (
 
 
 @pytest.mark.parametrize(
-    ("uri", "ordinal"),
-    [
-        ("", 0),
-        ("opencl://", 0),
-        ("1", 1),
-        ("opencl://2", 2),
-        ("opencl://nvidia/1", 2),
-        ("opencl://portable%20computing/0", 0),
-        ("xeon", 0),
-        ("opencl://Portable", 0),
-        ("opencl://pocl/0", 0),
-        ("opencl://pocl%203.0/0", 0),
-    ],
-)
-def test_a_uri_finds_its_device(uri: str, ordinal: int) -> None:
-    assert find_device(uri, DEVICES).ordinal == ordinal
-
-
-@pytest.mark.parametrize(
     ("uri", "message"),
     [
         ("opencl://3", f"there is no OpenCL device 3; {LISTING}"),
@@ -94,10 +75,6 @@ UNUSABLE = (
     _found(3, "Xeon II", "rusticl", fault="it crashed"),
 )
 """As they are listed: two that work, and two that do not."""
-
-
-def test_of_several_of_a_name_one_that_builds_kernels_is_found() -> None:
-    assert find_device("xeon", UNUSABLE) is UNUSABLE[0]
 
 
 @pytest.mark.parametrize("uri", ["opencl://2", "opencl://pocl/0", "opencl://portable%20computing/0", "pthread"])
@@ -151,34 +128,6 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., li
     return listed
 
 
-def _order(devices: Sequence[FoundDevice]) -> list[tuple[int, str, int]]:
-    return [(one.ordinal, one.implementation, one.platform_ordinal) for one in devices]
-
-
-def test_gpus_come_first_then_the_newest_pocl_then_others_and_a_checker_last(
-    machine: Callable[..., list[FoundDevice]],
-) -> None:
-    assert _order(machine()) == [
-        (0, "NVIDIA CUDA 1", 0),
-        (1, "NVIDIA CUDA 1", 1),
-        (2, "NVIDIA CUDA 1", 2),
-        (3, "PoCL 3.1", 0),
-        (4, "PoCL 3.0-rc2", 0),
-        (5, "Intel(R) OpenCL 1", 0),
-        (6, "Oclgrind 21.10", 0),
-    ]
-
-
-def test_what_builds_no_kernels_comes_after_all_others_and_one_of_two_of_a_name_is_the_one_that_works(
-    machine: Callable[..., list[FoundDevice]],
-) -> None:
-    devices = machine("CUDA", "PoCL 3.1")
-    assert _order(devices)[0] == (0, "PoCL 3.0-rc2", 0)
-    assert [one.fault for one in devices] == ["", "", "", *["broken"] * 4]
-    assert devices[0].passed_over == ("NVIDIA CUDA 1: broken", "PoCL 3.1: broken")
-    assert find_device("opencl://pocl/0", devices).implementation == "PoCL 3.0-rc2"
-
-
 def test_what_could_not_be_tried_on_a_busy_machine_comes_after_what_works_but_a_gpu_is_waited_for(
     machine: Callable[..., list[FoundDevice]],
 ) -> None:
@@ -189,19 +138,6 @@ def test_what_could_not_be_tried_on_a_busy_machine_comes_after_what_works_but_a_
     assert find_device("opencl://pocl%203.0/0", devices).fault == ""
     gpus = machine(again=True, busy="CUDA")
     assert (gpus[0].platform, gpus[0].tried) == ("NVIDIA CUDA", False)
-
-
-def test_devices_that_are_alike_are_tried_once_and_those_that_work_never_again(
-    machine: Callable[..., list[FoundDevice]],
-) -> None:
-    tried = machine.tried  # type: ignore[attr-defined]
-    machine("PoCL 3.0")
-    assert sorted(tried) == [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (4, 2)]
-    tried.clear()
-    assert machine()[-1].fault == "broken"
-    assert tried == []
-    assert machine(again=True)[-1].fault == ""
-    assert tried == [(2, 0)]
 
 
 def test_the_device_here_has_an_identity_and_capabilities_that_a_profile_may_have(found: FoundDevice) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from opencl_support import shipped
 from retarget.profiles import Capability, Profile
-from retarget.profiles.files import shipped_profiles
 from retarget.support import RetargetError
 from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute
-from retarget_opencl.device.profile import DeviceProfile, compile_profile, nvidia_arch
+from retarget_opencl.device.profile import compile_profile, nvidia_arch
 
-SHIPPED = [name.removeprefix("opencl-") for name in shipped_profiles() if name.startswith("opencl-")]
 LIMITS = {"opencl.maxWorkGroupSize": 4096, "opencl.maxWorkItemSizes": (4096, 4096, 64), "opencl.localMemSize": 2**20}
 
 
@@ -96,43 +93,9 @@ def test_an_nvidia_device_gets_an_architecture_that_iree_knows(capability: int, 
     assert nvidia_arch(capability) == arch
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_profile_gives_a_target_that_survives_json_and_is_in_the_key(name: str) -> None:
-    profile = shipped(name)
-    assert msgspec.json.decode(profile.fact(), type=DeviceProfile) == profile
-    assert replace(profile, local_memory=1).fact() != profile.fact()
-
-
 def test_a_profile_asks_iree_for_no_doubles_where_the_device_has_none() -> None:
     assert "fp64" not in target_attribute(shipped("generic"))
     assert "compute = fp64|fp32|fp16|int64|int32|int16|int8" in target_attribute(shipped("cpu"))
-
-
-@pytest.mark.parametrize(
-    ("features", "profile", "needs"),
-    [
-        ((), "cpu", ()),
-        (("fp64", "fp16"), "cpu", ("opencl.fp16", "opencl.fp64")),
-        (("int64_atomics",), "cpu", ("opencl.int64_base_atomics", "opencl.int64_extended_atomics")),
-        (
-            ("shuffle", "matrices"),
-            "nvidia-sm80",
-            ("opencl.cl_nv_device_attribute_query", "opencl.computeCapabilityNV >= 8.0", "opencl.subgroupSizes = 32"),
-        ),
-        (
-            ("shuffle",),
-            "amd-gfx942",
-            (
-                "opencl.subgroups",
-                "opencl.subgroup_shuffle",
-                "opencl.subgroup_shuffle_relative",
-                "opencl.subgroupSizes = 64",
-            ),
-        ),
-    ],
-)
-def test_what_kernels_use_becomes_requirements(features: tuple[str, ...], profile: str, needs: tuple[str, ...]) -> None:
-    assert device_needs(features, shipped(profile), (), 0) == needs
 
 
 def test_exact_division_is_needed_where_the_profile_has_it() -> None:

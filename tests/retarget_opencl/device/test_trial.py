@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -100,35 +99,6 @@ def answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]
     return found
 
 
-def test_a_success_is_remembered_for_good_and_a_failure_for_a_while(
-    answers: list[str | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = time.time()
-    monkeypatch.setattr(implementations.time, "time", lambda: now)
-    answers += ["", "broken"]
-    assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["broken", "broken"]
-    now += implementations._FORGOTTEN_AFTER + 1
-    assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["", ""]
-    now += 10**8
-    assert known_fault(IDENTITY, (0, 0), again=True) == ""
-    assert answers == []
-
-
-def test_another_driver_library_or_cpu_is_tried(answers: list[str | None], monkeypatch: pytest.MonkeyPatch) -> None:
-    answers += ["d", "c", "b", "a"]
-    found = [known_fault(IDENTITY, (0, 0)), known_fault((*IDENTITY, "2.0"), (0, 0))]
-    monkeypatch.setattr(implementations, "icd_libraries", lambda: [("libpocl.so", 1, 2)])
-    found.append(known_fault(IDENTITY, (0, 0)))
-    monkeypatch.setattr(implementations, "_host", lambda: "another CPU")
-    found.append(known_fault(IDENTITY, (0, 0)))
-    assert found == ["a", "b", "c", "d"]
-
-
-def test_a_device_that_could_not_be_tried_is_tried_again(answers: list[str | None]) -> None:
-    answers += ["broken", None]
-    assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == [None, "broken"]
-
-
 @pytest.mark.parametrize("damage", [b"", b"no digest", b"[1]", b'["fault"]', b"7"])
 def test_what_is_kept_and_damaged_is_found_out_again(
     answers: list[str | None], tmp_path: Path, damage: bytes, monkeypatch: pytest.MonkeyPatch
@@ -142,12 +112,3 @@ def test_what_is_kept_and_damaged_is_found_out_again(
         files.write(kept.name, damage)
     assert known_fault(IDENTITY, (0, 0)) == "again"
     assert json.loads(files.read(kept.name) or b"")[0] == "again"
-
-
-def test_a_cache_that_cannot_be_written_costs_a_trial_each_time(
-    answers: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("RETARGET_CACHE_DIR", str(tmp_path / "file"))
-    answers += ["b", "a"]
-    assert [known_fault(IDENTITY, (0, 0)) for _ in range(2)] == ["a", "b"]

@@ -13,7 +13,7 @@ from opencl_support import shipped
 from retarget_opencl.artifact.file import Constant, Function, Kernel, OpenClArtifact, Program, Scalar
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
-from retarget_opencl.run.instructions import Machine, Parameters
+from retarget_opencl.run.instructions import Machine
 from retarget_opencl.run.memory import Span, View
 from retarget_opencl.run.program import load_program
 
@@ -317,33 +317,3 @@ def test_a_constant_is_a_range_of_the_artifacts_bytes_under_its_digest(monkeypat
     assert loaded.codes[0].run((1, 2)) == ((("d", 0, 1, 2), b"\2\3"),)
     with pytest.raises(IndexError):
         machine([("constant", 9, 1, 0, 0), ("return", (9,))])
-
-
-def test_archives_of_parameters_are_opened_once_for_the_instructions_that_need_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[tuple[Any, ...]] = []
-
-    class Opened:
-        def __init__(self, *words: Any) -> None:
-            seen.append(words)
-
-        def __getattr__(self, name: str) -> Callable[..., Sequence[int]]:
-            assert hasattr(Parameters, name)
-            return lambda *words: seen.append((name, *words)) or (7, 8)
-
-    monkeypatch.setattr("retarget_opencl.run.instructions.Parameters", Opened)
-    machine([("return", ())])
-    assert seen == []
-    loaded = machine(
-        [
-            ("parameter_load", (8, 9), 0, (1,), "constant"),
-            ("parameter_read", 0, (1,)),
-            ("parameter_write", 1, (0,)),
-            ("return", (8, 9)),
-        ],
-        parameters=2,
-    )
-    assert loaded.codes[0].run((4, 5)) == (7, 8)
-    opened = (loaded.commands, (("scope", Path("file")),))
-    assert seen == [opened, ("load", 4, [5], "constant"), ("read", 4, [5]), ("write", 5, [4])]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from msgspec.structs import replace
 from opencl_support import shipped
 from retarget.profiles import Profile
 from retarget.profiles.files import shipped_profiles
@@ -72,36 +71,7 @@ def test_code_that_uses_all_of_a_profile_runs_on_the_devices_that_have_all_of_it
     assert {device for device in SHIPPED if not refusal(compiled_for, device)} == ACCEPTED[compiled_for]
 
 
-@pytest.mark.parametrize(
-    ("compiled_for", "device", "lacks"),
-    [
-        # PTX on a device with subgroups of its own, and those on a device that has PTX only
-        ("nvidia-sm75", "amd-gfx1100", "correctlyRoundedDivideSqrt cl_nv_device_attribute_query"),
-        ("amd-gfx1100", "nvidia-sm75", "fp16 subgroups subgroup_shuffle subgroup_shuffle_relative localMemSize"),
-        ("amd-gfx942", "amd-gfx1100", "subgroupSizes"),
-        ("h200", "nvidia-sm75", "computeCapabilityNV"),
-        ("generic", "mali-valhall", "maxWorkGroupSize work-groups"),
-        ("cpu", "intel-xe", "correctlyRoundedDivideSqrt fp64 int64_base_atomics int64_extended_atomics"),
-        ("adreno", "cpu", "fp16"),
-        ("pocl", "h200", "localMemSize"),
-    ],
-)
-def test_a_refusal_names_each_capability_that_the_device_lacks(compiled_for: str, device: str, lacks: str) -> None:
-    assert refusal(compiled_for, device) == lacks
-
-
 def test_what_kernels_do_not_use_is_not_needed() -> None:
     plain = artifact_for(shipped("cpu"), set())
     assert unmet_needs(plain, Profile.find("opencl-adreno")) == []
     assert not any("correctlyRounded" in need for need in plain.needs)
-
-
-def test_a_refusal_has_the_devices_value_and_what_it_does_not_report_it_does_not_have() -> None:
-    device = Profile.find("opencl-intel-xe")
-    silent = replace(device, capabilities=tuple(one for one in device.capabilities if one.name != "opencl.fp64"))
-    artifact = artifact_for(shipped("amd-gfx942"), {"fp64", "shuffle"})
-    assert unmet_needs(artifact, device) == [
-        f"opencl.fp64 ({device.name} has opencl.fp64 = false)",
-        f"opencl.subgroupSizes = 64 ({device.name} has opencl.subgroupSizes = 16)",
-    ]
-    assert unmet_needs(artifact, silent)[0] == f"opencl.fp64 ({device.name} does not report opencl.fp64)"

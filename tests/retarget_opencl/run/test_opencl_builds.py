@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from opencl_support import find_or_skip, skip_on_oclgrind
-from retarget.extension import DriverError
+from opencl_support import find_or_skip
 from retarget.profiles import Profile
-from retarget.session import Store
 from retarget.worker import KeptFiles
 from retarget.worker.artifact import is_damaged
 from retarget_opencl.artifact.file import KernelSource, joined
@@ -53,18 +51,6 @@ def start(request: pytest.FixtureRequest, found: FoundDevice, tmp_path: Path) ->
     """What a new process has: nothing but the cache, which has texts for PoCL and binaries for others."""
     version = "OpenCL 3.0 PoCL" if request.param == "text" else "OpenCL 3.0"
     return lambda: CountedBuilds(replace(found, version=version), tmp_path)
-
-
-def test_kernels_with_one_prelude_are_one_program_and_a_second_start_builds_none(start: Start, tmp_path: Path) -> None:
-    sources = [kernel("one"), kernel("two"), kernel("other", prelude=f"{PRELUDE}// another\n")]
-    first = start()
-    programs = first.build(sources)
-    assert first.compiled == [["one", "two"], ["other"]]
-    assert programs[0] is programs[1]
-    second = start()
-    assert [program.num_kernels for program in second.build(sources)] == [2, 2, 1]
-    assert second.compiled == []
-    assert Store(tmp_path).info().binaries == 5  # two binaries, and which of them has each of three kernels
 
 
 def test_where_one_kernel_changes_one_is_built_and_the_others_stay_in_their_binary(start: Start) -> None:
@@ -136,20 +122,6 @@ def test_what_is_kept_for_pocl_is_the_text(start: Start, tmp_path: Path) -> None
 def test_many_kernels_are_one_program_of_pocl(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget_opencl.run.device.available_cores", lambda: 2)
     assert len(set(map(id, start().build([kernel(f"k{number}") for number in range(16)])))) == 1
-
-
-@pytest.mark.parametrize("start", ["binary"], indirect=True)
-def test_many_kernels_are_built_in_several_threads_and_one_that_fails_is_an_error(
-    start: Start, found: FoundDevice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    skip_on_oclgrind(found, "compiles one program at a time")
-    monkeypatch.setattr("retarget_opencl.run.device.available_cores", lambda: 2)
-    sources = [kernel(f"k{number}") for number in range(16)]
-    builds = start()
-    assert len(set(map(id, builds.build(sources)))) == 2
-    broken = [*sources[:15], KernelSource(prelude=PRELUDE, text="__kernel void broken( {"), kernel("new")]
-    with pytest.raises(DriverError, match=r"^building the kernels failed with CL_BUILD_PROGRAM_FAILURE\n"):
-        builds.build(broken)
 
 
 def test_options_come_from_the_device_and_from_what_a_kernel_needs(found: FoundDevice) -> None:

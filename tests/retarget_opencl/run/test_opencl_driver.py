@@ -24,19 +24,6 @@ def test_a_runtime_config_that_cannot_be_is_refused(config: RuntimeConfig, messa
     assert str(caught.value) == message
 
 
-def test_functions_have_the_types_they_were_declared_with(compiled: Compile) -> None:
-    artifact = compiled(
-        """
-        func.func @twice(%x: tensor<4xf32>, %by: f32) -> (tensor<4xf32>, f32) {
-          %twice = arith.addf %x, %x : tensor<4xf32>
-          return %twice, %by : tensor<4xf32>, f32
-        }
-        """
-    )
-    (info,) = OpenClDriver().functions(artifact)
-    assert (info.argument_types, info.result_types) == (("tensor<4xf32>", "f32"), ("tensor<4xf32>", "f32"))
-
-
 def test_functions_are_listed_without_a_device(compiled: Compile) -> None:
     artifact = compiled(ADD_ONE.replace("EXPECTED", "4.0"))
     assert [(item.name, item.arguments) for item in OpenClDriver().functions(artifact)] == [("checked", 0)]

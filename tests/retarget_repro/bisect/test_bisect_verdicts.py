@@ -104,25 +104,6 @@ def options(*words: str) -> argparse.Namespace:
 # ---------------------------------------------------------------- one version
 
 
-@pytest.mark.parametrize(
-    ("does", "verdicts"),
-    [
-        ({"3": ["no-op"], "1": ["passes"], "2": ["no-op"]}, "bad good bad"),
-        ({"3": ["no-op"], "1": ["passes"], "2": ["gone"]}, "bad good skip"),
-        ({"3": ["no-op"], "1": ["passes"], "2": ["no device"]}, "bad good skip"),
-        ({"3": ["no-op"], "1": ["passes"], "2": ["none"]}, "bad good skip"),
-        ({"3": ["no device"], "1": ["gone"], "2": ["no-op"]}, "skip bad skip"),
-    ],
-)
-def test_what_fails_as_the_first_failure_is_bad_and_what_fails_otherwise_tells_nothing(
-    does: dict[str, list[str]], verdicts: str, bench: Bench
-) -> None:
-    bench.does = does
-    bisection = bench.bisection()
-    assert [str(bisection.judge(version)) for version in does] == verdicts.split()
-    assert list(bisection.tried) == list(does)
-
-
 def test_what_was_tried_is_a_line_and_plain_data(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.does = {"1": ["passes"], "2": ["no-op"], "3": ["none"]}
     bisection = bench.bisection()
@@ -150,12 +131,6 @@ def test_what_was_tried_is_a_line_and_plain_data(bench: Bench, capsys: pytest.Ca
     ]
 
 
-def test_lines_go_to_standard_error_where_the_result_is_json(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    bench.does = {"1": ["passes"]}
-    bench.bisection("--json").judge("1")
-    assert capsys.readouterr() == ("", "1  good  passes\n")
-
-
 @pytest.mark.parametrize(
     ("does", "words", "target_runs", "verdict", "tries"),
     [
@@ -172,27 +147,6 @@ def test_a_version_is_good_if_it_passes_as_often_as_wanted_and_compiles_are_not_
     bench.does = {"1": does}
     assert bench.bisection(*words, of=chosen(runs=target_runs)).judge("1") is verdict
     assert len(bench.tried) == tries
-
-
-@pytest.mark.parametrize(
-    ("parts", "moved"),
-    [
-        ({"compiler": ()}, (True, False)),
-        ({"runtime": ()}, (False, True)),
-        ({"compiler": (), "runtime": ()}, (True, True)),
-    ],
-)
-def test_only_the_parts_that_are_searched_move(
-    parts: dict[str, tuple[str, ...]], moved: tuple[bool, bool], bench: Bench
-) -> None:
-    bench.does = {"2": ["passes"]}
-    bench.bisection("--case", "f", "--retarget-extension", "e", parts=parts).judge("2")
-    (tried,) = bench.tried
-    assert isinstance(tried.target, RunTarget)
-    toolchains = (tried.compiled.compiler.toolchain, tried.target.runtime.toolchain)
-    assert tuple(one is not None for one in toolchains) == moved
-    assert {(one.name, str(one.path)) for one in toolchains if one is not None} == {("2", "releases/2")}
-    assert (bench.engines[0]["cases"], bench.engines[0]["extensions"]) == (["f"], ["e"])
 
 
 def test_what_cases_agree_with_moves_too_where_its_build_is_the_same(bench: Bench) -> None:
@@ -243,21 +197,6 @@ def test_the_good_version_must_be_good_and_the_bad_one_bad(good: str, bad: str, 
 
 
 # ---------------------------------------------------------------- what is searched
-
-
-@pytest.mark.parametrize(
-    ("runs_too", "only", "parts"),
-    [
-        (True, None, IREE),
-        (True, "compiler", {"compiler": IREE["compiler"]}),
-        (True, "runtime", {"runtime": IREE["runtime"]}),
-        (False, None, {"compiler": IREE["compiler"]}),
-    ],
-)
-def test_compiler_and_runtime_move_together_or_one_alone(
-    runs_too: bool, only: str | None, parts: dict[str, tuple[str, ...]]
-) -> None:
-    assert bisect._parts(chosen(runs=runs_too), only) == parts
 
 
 def test_what_has_no_releases_is_named() -> None:
@@ -368,15 +307,6 @@ def test_where_the_bad_version_is_older_the_first_good_one_is_sought(
     bench.does = {"1": ["no-op"], "2": ["passes"]}
     assert _bisected(monkeypatch, "--good", "2", "--bad", "1", "--json") == 0
     assert json.loads(capsys.readouterr().out)["first"] == "2"
-
-
-def test_a_package_that_compiler_and_runtime_share_is_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    monkeypatch.setattr(bisect, "_parts", lambda *_: {"compiler": ("p", "q"), "runtime": ("p",)})
-    monkeypatch.setattr(bisect, "Releases", lambda **given: made.append(given["packages"]) or Releases(**given))
-    bench.does = {"1": ["passes"], "2": ["no-op"]}
-    assert _bisected(monkeypatch) == 0
-    assert made == [("p", "q")]
 
 
 def test_results_are_whole_without_commands() -> None:

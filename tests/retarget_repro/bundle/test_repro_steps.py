@@ -125,11 +125,6 @@ def test_results_are_compared_with_what_is_expected(here: Path, noted: list[dict
     ]
 
 
-def test_a_case_without_expected_results_is_only_called(here: Path, noted: list[dict[str, Any]]) -> None:
-    ran(here, Device([np.array([1.0])]), [CASE])
-    assert failures(noted) == []
-
-
 def test_checks_of_the_module_are_judged_and_the_first_that_fails_is_told(
     here: Path, noted: list[dict[str, Any]]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -14,7 +13,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Compiler
-from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Observation, RunTarget, Stage, Suite, Target
+from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Observation, Stage, Suite, Target
 from retarget.model.outcomes import TIMEOUT
 from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
@@ -187,17 +186,6 @@ def test_what_could_not_go_before_may_go_without_the_rest(bench: Bench, tmp_path
     assert text_of(result) == "bad"
 
 
-def test_another_failure_is_none_and_nothing_is_tried_where_the_printed_module_fails_otherwise(
-    bench: Bench, tmp_path: Path
-) -> None:
-    bench.fails = lambda _: False
-    result = reduced(bench, tmp_path, "bad worse")
-    assert bench.tried == ["bad worse"]
-    assert list(result.text()) == ["module: 2 words, 9 bytes, not reduced", "1 try in 1 s"]
-    assert text_of(result) == "bad worse"
-    assert not (tmp_path / "out" / "m.text").exists()
-
-
 def test_the_tool_takes_what_variants_do_not_once_and_variants_are_tried_again_after_it(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -244,16 +232,6 @@ def test_it_ends_when_its_time_is_up_and_says_so(
     assert bench.tools == []
 
 
-def test_a_module_of_another_kind_of_compiler_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
-    bench.registry.compilers["iree"] = Plain()
-    result = reduced(bench, tmp_path, "bad worse")
-    assert list(result.text()) == [
-        "module: 9 bytes, not reduced",
-        "0 tries in 0 s; its compiler makes no smaller variants of such a module",
-    ]
-    assert bench.engines == []
-
-
 def test_a_module_that_a_kind_generates_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
     result = reduced(bench, tmp_path, "bad worse", kind="generated")
     assert result.why_not == "; its compiler makes no smaller variants of such a module"
@@ -284,27 +262,6 @@ CASES = tuple(
 )
 
 
-@pytest.mark.parametrize(
-    ("cases", "fails_alone", "left", "text"),
-    [
-        (CASES, True, ("g",), "cases: 3 → 1 (g)"),
-        (CASES, False, (), "module: 9 bytes, not reduced"),
-        (CASES[1:2], True, (), "module: 9 bytes, not reduced"),
-        ((), True, (), "module: 9 bytes, not reduced"),
-    ],
-)
-def test_one_case_is_left_where_it_fails_alone(
-    bench: Bench, tmp_path: Path, *, cases: tuple[CaseOutcome, ...], fails_alone: bool, left: tuple[str, ...], text: str
-) -> None:
-    bench.fails = lambda _: fails_alone
-    bench.registry.compilers["iree"] = Plain()
-    result = reduced(bench, tmp_path, "bad worse", failing(BAD, *cases))
-    tries = 1 if len(cases) > 1 else 0
-    assert (result.cases, result.cases_before, result.tries) == (left, len(cases), tries)
-    assert next(result.text()) == text
-    assert [given["cases"] for given in bench.engines] == [("g",)] * tries
-
-
 @pytest.mark.parametrize(("fails_alone", "used"), [(True, ("g",)), (False, ("given",))])
 def test_the_module_is_reduced_with_that_case_or_those_given(
     fails_alone: bool, used: tuple[str, ...], bench: Bench, tmp_path: Path
@@ -313,24 +270,6 @@ def test_the_module_is_reduced_with_that_case_or_those_given(
     bench.fails = lambda words: next(answers, words == ["bad"])
     reduced(bench, tmp_path, "bad", failing(BAD, *CASES))
     assert [given["cases"] for given in bench.engines] == [("g",), used]
-
-
-@pytest.mark.parametrize(("failure", "keep_types", "tried"), [(BAD, False, CompileTarget), (GONE, True, RunTarget)])
-def test_a_failure_to_compile_is_reduced_without_a_run(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, failure: Failure, keep_types: bool, tried: type
-) -> None:
-    seen = []
-
-    def attempt(_: Any, chosen: Chosen) -> Attempt:
-        seen.append(type(chosen.target))
-        return failing(failure) if "bad" in chosen.compiled.module.path.read_text() else Attempt()
-
-    monkeypatch.setattr(reduce, "attempt", attempt)
-    result = reduced(bench, tmp_path, "a bad", failing(failure), target=run_target)
-    assert isinstance(result.target, RunTarget)
-    assert text_of(result) == "bad"
-    assert set(seen) == {tried}
-    assert {flag for _, flag in bench.compiler.calls} == {keep_types}
 
 
 def test_only_the_first_way_of_a_failure_counts(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,23 +326,6 @@ def test_a_compiler_that_does_not_start_or_end_is_named(tmp_path: Path, monkeypa
         monkeypatch.setattr(subprocess, "run", _raising(error))
         with pytest.raises(RetargetError, match=r"^shrink writes no smaller variants: "):
             reduce._smaller_variants(Words(), _source(tmp_path), tmp_path, keep_types=True, env={})
-
-
-def test_variants_are_the_lines_with_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def run(command: Sequence[str], **given: Any) -> subprocess.CompletedProcess[str]:
-        asked.append((tuple(command), given["input"], given["env"]["TOOLS"], given["env"]["PATH"], given["timeout"]))
-        return subprocess.CompletedProcess(command, 0, "3 words\n/v/1\twithout\ta\nno variant\n/v/2\tprinted\n", "")
-
-    monkeypatch.setattr(subprocess, "run", run)
-    source = _source(tmp_path)
-    has, found = reduce._smaller_variants(
-        Words(), source, tmp_path, refused=["a", "b"], keep_types=True, env={"TOOLS": "x"}
-    )
-    assert asked == [(("shrink", str(source), str(tmp_path)), "a\nb", "x", os.environ["PATH"], 120)]
-    assert has == "3 words"
-    assert [(name, str(path)) for name, path in found] == [("without\ta", "/v/1"), ("printed", "/v/2")]
 
 
 def _source(folder: Path) -> Path:

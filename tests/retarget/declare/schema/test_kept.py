@@ -153,22 +153,6 @@ def test_kept_tables_of_shipped_suites_declare_the_same(
     assert repr(declared(store)) == repr(anew)  # also types and the order of keys
 
 
-def test_a_text_that_changed_is_read_anew(suite_file: Path) -> None:
-    store = Kept()
-    loaded(suite_file, store)
-    suite_file.write_text(SUITE.replace("first", "second"))
-    assert [suite.name for suite in loaded(suite_file, store)] == ["second"]
-
-
-def test_a_file_with_an_error_is_not_kept_and_reports_it_each_time(suite_file: Path) -> None:
-    store = Kept()
-    suite_file.write_text(SUITE.replace('kind = "check"', "kind = 7"))
-    for _ in range(2):
-        with pytest.raises(DiagnosticsError, match="found the integer 7"):
-            loaded(suite_file, store)
-    assert len(store.texts) == 1  # matrix.toml
-
-
 def test_an_error_that_only_other_files_show_is_reported_with_its_line_from_kept_tables(suite_file: Path) -> None:
     store = Kept()
     suite_file.write_text(SUITE.replace('"cpu", "both"', '"cpv"'))

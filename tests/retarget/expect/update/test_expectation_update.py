@@ -130,15 +130,6 @@ def everywhere(module: str, seen: Observation, compilers: Sequence[str] = tuple(
 # ------------------------------------------------------------ new rules are minimal
 
 
-def test_all_configs_and_equal_signatures_become_one_rule_without_an_expression() -> None:
-    one = suite()
-    found = update(one, seen=observe(one, everywhere("a", REFUSED) | everywhere("c", REFUSED)))
-    assert written(found) == [(("a", "c"), "", ("compile",), REFUSED.signature)]
-    ((_, new),) = found.edits[0].new
-    assert new.reason == "iree does not compile it: failed to legalize operation 'torch.aten.x'"
-    assert (found.edits[0].file, found.edits[0].rules, found.edits[0].targets) == (RULES, 1, 8)
-
-
 @pytest.mark.parametrize(
     ("compilers", "when"),
     [
@@ -168,24 +159,6 @@ def test_a_module_of_the_same_name_in_a_suite_below_is_not_covered() -> None:
     below = suite(("a",), name="below", folder=FOLDER / "below", compilers=("vulkan",))
     found = update(suite(), below, seen=observe(suite(), everywhere("a", REFUSED)))
     assert written(found) == [(("a",), "ops", ("compile",), REFUSED.signature)]
-
-
-@pytest.mark.parametrize(
-    ("targets", "when", "printed"),
-    [
-        (["a_vulkan"], "vulkan", "iree crashes on it: SIGSEGV"),
-        (["a_vulkan_gpu"], "gpu", "the run crashes: SIGSEGV"),
-        (["a_llvm-cpu_sync", "a_llvm-cpu_task"], "run and llvm-cpu", "the run crashes: SIGSEGV"),
-        (["a_llvm-cpu", "a_vmvx", "a_vulkan", "a_opencl"], "", "iree crashes on it: SIGSEGV"),
-    ],
-)
-def test_a_crash_at_the_compile_and_one_at_the_run_are_distinguished(
-    targets: list[str], when: str, printed: str
-) -> None:
-    one = suite()
-    found = update(one, seen=observe(one, dict.fromkeys(targets, CRASHED)))
-    assert [(text, new.reason) for (_, new), text in zip(found.edits[0].new, [when], strict=True)] == [(when, printed)]
-    assert [text for _, text, *_ in written(found)] == [when]
 
 
 # ------------------------------------------------------------ cases that fail in different ways
@@ -344,15 +317,6 @@ def test_an_expression_changes_for_what_was_observed_and_not_for_what_is_missing
     assert written(found) == [(("a",), "vulkan", ("compile",), REFUSED.signature)]
     ((after, _),) = found.edits[0].new
     assert (after, found.edits[0].rules) == (0, 2)
-
-
-@pytest.mark.parametrize("seen", [REFUSED, None])
-def test_an_intermittent_rule_stays_whatever_one_run_shows(seen: Observation | None) -> None:
-    one = suite(rules=[rule(0, "a", outcome="intermittent", until=date(2026, 6, 1))])
-    found = update(one, seen=observe(one, {"a_vulkan": seen}))
-    assert found.edits == ()
-    assert found.left == ()
-    assert found.excused == (frozenset({("ops", "a_vulkan")}) if seen is not None else frozenset())
 
 
 def test_another_failure_of_an_intermittent_target_is_left() -> None:

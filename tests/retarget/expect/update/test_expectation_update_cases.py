@@ -100,14 +100,6 @@ def test_a_rule_without_case_gets_one_where_cases_differ_in_its_place_and_words(
     assert run.rules() == [(("a",), GPU, ("x",), ("compare",), "")]
 
 
-def test_a_rule_without_case_that_serves_others_too_loses_just_the_target_whose_cases_differ() -> None:
-    one = suite(rules=[compare(0, ["a", "b"], GPU)])
-    run = Run(one, a_vulkan_gpu={"x": WRONG, "y": None}, b_vulkan_gpu={"x": WRONG, "y": WRONG})
-    assert run.rules() == [(("a",), GPU, ("x",), ("compare",), ""), (("b",), GPU, (), ("compare",), "")]
-    ((after, new),) = run.update().edits[0].new
-    assert (after, new.reason) == (0, "reason 0")
-
-
 def test_a_glob_gives_way_to_names_on_the_target_where_one_of_its_cases_passes() -> None:
     one = suite(rules=[compare(0, ["a", "b"], GPU, ["x*"])])
     run = Run(one, a_vulkan_gpu={"x1": WRONG, "x2": None}, b_vulkan_gpu={"x1": WRONG, "x2": WRONG, "y": None})
@@ -152,17 +144,6 @@ def test_a_run_of_some_cases_touches_what_is_reported_of_these_alone() -> None:
         (("b",), GPU, (), ("compare",), ""),
         (("c",), GPU, (), ("compare",), ""),
         (("c",), GPU, ("x",), ("run",), "no such kernel"),
-    ]
-
-
-def test_a_rule_without_case_stays_where_a_crash_left_cases_that_it_is_about() -> None:
-    whole = compare(0, "a", GPU, stages=("run",))
-    named = compare(1, "a", GPU, ["x"], stages=("crash",))
-    after_a_crash = CasesSeen(names=("x", "y", "z"), seen={"x": CRASHED})
-    assert Run(suite(rules=[whole, named]), a_vulkan_gpu=after_a_crash).update().edits == ()
-    assert Run(suite(rules=[whole]), a_vulkan_gpu=after_a_crash).rules() == [
-        (("a",), GPU, (), ("run",), ""),
-        (("a",), GPU, ("x",), ("crash",), "SIGSEGV"),
     ]
 
 

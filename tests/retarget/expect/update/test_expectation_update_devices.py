@@ -16,7 +16,7 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Observation
-from test_expectation_update import applied, changed, rule, suite, texts, written
+from test_expectation_update import applied, rule, suite, texts
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3", type="cpu")
 H200 = DeviceTraits(driver="NVIDIA", vendor="NVIDIA", name="H200", version="580.95", type="gpu")
@@ -54,31 +54,6 @@ def rules(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> list[tuple
     assert not RuleSet(after.suite.expectations).assign(one.targets).contradictions
     assert update(after, *devices, failed=failed).edits == ()
     return [(made.match, made.when) for made in after.suite.expectations]
-
-
-@pytest.mark.parametrize(
-    ("failed", "when"),
-    [
-        ({("a_vulkan_gpu", LAVAPIPE): WRONG}, "on(driver='llvmpipe')"),
-        ({("a_vulkan_gpu", LAVAPIPE): WRONG, ("a_vulkan_gpu", H200): WRONG}, "vulkan"),
-        ({("a_vulkan_gpu", H200): WRONG, ("a_vmvx_sync", H200): WRONG}, "on(driver='NVIDIA') or (vmvx and sync)"),
-    ],
-)
-def test_a_new_rule_says_the_device_only_where_devices_differ(failed: Ways, when: str) -> None:
-    (found,) = written(update(suite(), LAVAPIPE, H200, failed=failed))
-    assert found[0] == ("a",)
-    assert found[1] == when
-
-
-@pytest.mark.parametrize("when", ["vulkan and on(driver='radv')", "on(vendor='AM*', version='>=25')"])
-def test_a_rule_about_a_device_that_no_session_had_stays_as_it_is(when: str) -> None:
-    one = suite(rules=[rule(0, "a", when, stages=("compare",), signature="values differ")])
-    for devices in ([H200], [LAVAPIPE, H200]):
-        found = update(one, *devices, failed={})
-        assert (changed(found), written(found)) == ([], [])
-    found = update(one, H200, failed={("a_vulkan_gpu", H200): CRASHED})
-    assert changed(found) == []
-    assert [(match, condition) for match, condition, _, _ in written(found)] == [(("a",), "on(driver='NVIDIA')")]
 
 
 def test_of_a_list_of_devices_those_stay_that_no_session_had() -> None:

@@ -101,21 +101,6 @@ def test_they_are_not_removed_while_another_process_generates_them(tmp_path: Pat
     assert modules(tmp_path, maker).resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
 
 
-def test_what_is_removed_before_a_session_uses_it_is_generated_again(tmp_path: Path) -> None:
-    class Removed(Maker):
-        def version(self) -> str:
-            for listed in module_sets(tmp_path):
-                assert remove_set(listed.path)
-            return super().version()
-
-    for _ in range(2):
-        maker = Removed()
-        session = modules(tmp_path, maker)
-        assert session.resolve(target(tmp_path, "one"), maker).module.path.read_text() == "one"
-        assert len(maker.asked) == 1
-        session.close()
-
-
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -176,18 +161,6 @@ def test_they_count_for_the_bound_of_the_store_and_go_by_their_last_use(tmp_path
     assert [folder.exists() for folder in folders] == [False, True, True]
     Store(tmp_path, max_bytes=10).trim()
     assert [folder.exists() for folder in folders] == [False, True, False]
-
-
-def test_clearing_the_store_keeps_those_that_a_session_uses(tmp_path: Path) -> None:
-    maker = Maker()
-    session = modules(tmp_path, maker)
-    found = session.resolve(target(tmp_path, "one"), maker)
-    store = Store(tmp_path)
-    assert store.clear() == 0
-    assert found.module.path.exists()
-    session.close()
-    assert store.clear() == len("one")
-    assert module_sets(tmp_path) == ()
 
 
 def test_verifying_the_store_removes_those_that_were_changed(tmp_path: Path) -> None:

@@ -54,26 +54,6 @@ def test_a_file_counts_wherever_it_stands_in_a_flag(cwd: Path, flag: str) -> Non
         file.unlink()
 
 
-def test_a_folder_counts_by_the_content_of_its_tree(cwd: Path) -> None:
-    below = cwd / "objects" / "deep"
-    below.mkdir(parents=True)
-    seen = [inputs("--search=objects")]
-    for change in (
-        lambda: (below / "x.o").write_text("one"),
-        lambda: (below / "x.o").write_text("two"),
-        lambda: (below / "x.o").rename(below / "y.o"),
-        lambda: (below / "z.o").symlink_to("gone"),
-        lambda: (below / "up").symlink_to(below.parent),
-    ):
-        change()
-        seen.append(inputs("--search=objects"))
-    os.utime(below / "y.o", (1, 1))
-
-    assert [text for text, _ in seen[0]] == ["objects"]
-    assert len(set(seen)) == 5  # a link back into the tree adds nothing
-    assert inputs("--search=objects") == seen[-1]
-
-
 def test_a_large_tree_counts_by_sizes_and_times(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget.session.cache.key._LARGEST_TREE", 0)
     (cwd / "objects").mkdir()
@@ -101,15 +81,6 @@ def test_files_of_the_environment_count_and_its_folders_do_not(cwd: Path) -> Non
 def test_what_never_ends_is_not_read(cwd: Path) -> None:
     os.mkfifo(cwd / "pipe")
     assert inputs("--in=pipe", "--out=/dev/zero") == (("/dev/zero", "special"), ("pipe", "special"))
-
-
-def test_a_file_that_changes_in_a_session_is_read_again(cwd: Path) -> None:
-    digests = InputDigests()
-    (cwd / "x").write_text("one")
-    first = digests.of(["--in=x"])
-    (cwd / "y").write_text("two")
-    (cwd / "y").replace(cwd / "x")
-    assert digests.of(["--in=x"], fresh=True) != first
 
 
 def test_a_long_list_has_few_parts() -> None:

@@ -60,38 +60,6 @@ def test_a_crash_or_timeout_is_refused(store: Store, kind: dict[str, object]) ->
     assert store.lookup(KEY) is None
 
 
-def test_only_a_failure_can_be_forgotten(store: Store) -> None:
-    failure = Failure(stage=Stage.COMPILE, summary="no")
-    store.put_failure("a" * 64, failure, seconds=1, diagnostics="")
-    put(store, "b" * 64, b"artifact")
-    for key in ("a" * 64, "b" * 64, "c" * 64):
-        store.forget_failure(key)
-    assert store.lookup("a" * 64) is None
-    assert store.lookup("b" * 64) is not None
-
-
-@pytest.mark.parametrize("damage", [b"", b"ARTIFACT and more", b"ARTIFAKT"])
-def test_a_damaged_artifact_is_dropped_and_noted(store: Store, damage: bytes) -> None:
-    path = put(store, KEY, b"ARTIFACT")
-    path.write_bytes(damage)
-    assert store.lookup(KEY) is None
-    assert store.notes == (
-        f"artifact {path} is damaged: its content has SHA-256 {digest_of(damage)}; it was dropped and is created again",
-    )
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("cut", [0, 10, 64, 65, 100])
-def test_a_truncated_entry_is_dropped_and_noted(store: Store, cut: int) -> None:
-    put(store, KEY, b"ARTIFACT")
-    entry = store.folder / "v1" / "entries" / KEY[:2] / KEY
-    entry.write_bytes(entry.read_bytes()[:cut])
-    assert store.lookup(KEY) is None
-    expected = f"{entry} is damaged: its content does not have the SHA-256 that its first line says"
-    assert store.notes == (f"{expected}; it was dropped and is created again",)
-    assert not entry.exists()
-
-
 def test_what_was_used_longest_ago_is_evicted_first(tmp_path: Path) -> None:
     unbounded = Store(tmp_path)
     paths = [put(unbounded, digest_of(bytes([number])), bytes([number]) * 1000) for number in range(5)]
@@ -108,48 +76,6 @@ def test_what_was_used_longest_ago_is_evicted_first(tmp_path: Path) -> None:
     assert Store(tmp_path, max_bytes=3000).trim() >= 3000
 
     assert [path.exists() for path in paths] == [True, False, False, False, True]
-
-
-def test_info_counts(store: Store) -> None:
-    put(store, KEY, b"ARTIFACT")
-    store.put_failure(OTHER, Failure(stage=Stage.COMPILE, summary="no"), seconds=0, diagnostics="")
-    store.write_resolution(KEY, {"flags": []})
-    store.write_result(KEY, {"host": "here"})
-    info = store.info()
-    assert (info.entries, info.failures, info.artifacts, info.resolutions, info.results) == (2, 1, 1, 1, 1)
-    assert info.size > 8
-    assert (store.folder / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
-
-
-def test_clear_removes_every_outcome(store: Store) -> None:
-    put(store, KEY, b"ARTIFACT")
-    store.write_resolution(KEY, {"flags": []})
-    store.write_result(KEY, {"host": "here"})
-    size = store.info().size
-    assert store.clear() == size
-    assert store.info().size == 0
-    assert store.read_result(KEY) is None
-    assert store.lookup(KEY) is None
-    assert store.clear() == 0
-
-
-def test_verify_removes_what_is_damaged_and_keeps_the_rest(store: Store) -> None:
-    damaged = put(store, KEY, b"ARTIFACT")
-    kept = put(store, OTHER, b"OTHER")
-    damaged.write_bytes(b"ARTIFAKT")
-    entry = store.folder / "v1" / "entries" / KEY[:2] / KEY
-
-    found = store.verify()
-
-    assert found.removed == (
-        f"{damaged}: its content has SHA-256 {digest_of(b'ARTIFAKT')}",
-        f"{entry}: its artifact {digest_of(b'ARTIFACT')} is not there",
-    )
-    assert found.checked == 4
-    assert not damaged.exists()
-    assert not entry.exists()
-    assert kept.exists()
-    assert store.verify().removed == ()
 
 
 def test_a_damaged_result_is_dropped_and_noted(store: Store) -> None:

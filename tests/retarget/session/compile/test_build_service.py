@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -335,17 +334,6 @@ def test_a_damaged_output_of_a_front_end_is_made_again(
     assert "is damaged: its content has SHA-256" in service.notes[0]
 
 
-def test_an_absent_compiler_is_unavailable(make: Make, tmp_path: Path) -> None:
-    service, target = make(), compile_target(tmp_path, "a", "pass a", flags=("--absent",))
-    frames = []
-    for _ in range(3):
-        with pytest.raises(UnavailableError) as caught:
-            service.result(target)
-        frames.append(len(traceback.extract_tb(caught.value.__traceback__)))
-    assert (str(caught.value), caught.value.hint) == ("compiler double is not installed", "pip install double")
-    assert frames == [frames[0]] * 3  # what is kept gathers no traceback
-
-
 @pytest.mark.parametrize(
     ("flag", "summary"), [("--wrong", "unknown flag --wrong"), ("--do=crash:SIGSEGV", "compiler crashed: SIGSEGV")]
 )
@@ -441,29 +429,6 @@ def test_a_toolchain_that_is_missing_is_unavailable_with_its_place(make: Make, t
         make().result(lost)
     assert str(caught.value) == f"toolchain 'mine' (matrix.toml): {tmp_path / 'biuld'} holds no double"
     assert lines_of(log) == []
-
-
-@pytest.mark.usefixtures("fingerprint")
-@pytest.mark.parametrize(
-    "flag",
-    [
-        "--import=scope=a.irpa,{file}",
-        *(pytest.param(flag, marks=pytest.mark.slow) for flag in ("--file={file}", "--object=f={file}", "@{file}")),
-    ],
-)
-def test_a_file_that_a_flag_names_is_part_of_the_key(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: str
-) -> None:
-    file = tmp_path / "patterns"
-    target = compile_target(tmp_path, "a", "pass a", flags=(flag.format(file=file),))
-    absent = make().result(target)
-    file.write_text("one")
-    there = make().result(target)
-    file.write_text("two")
-    other = make().result(target)
-    assert not any(outcome.reused for outcome in (absent, there, other))
-    file.unlink()
-    assert make().result(target).key == absent.key
 
 
 @pytest.mark.slow

@@ -206,23 +206,6 @@ def test_who_waits_for_one_of_two_devices_holds_the_other_only_after_a_while(
     thread.join()
 
 
-def test_a_wait_shows_the_device_and_who_has_it(tmp_path: Path, start: Callable[[int], Process]) -> None:
-    holder = start(1)
-    assert holder.is_held.wait(60)
-    waited: list[LeaseWait] = []
-
-    def note(wait: LeaseWait) -> None:
-        waited.append(wait)
-        if len(waited) == 1:
-            holder.leave()
-
-    with leases(tmp_path).hold(gpu(), note):
-        pass
-    text = replace(waited[0], holders=tuple(replace(one, since=one.since + 9e9) for one in waited[0].holders)).text
-    command = f"pytest suites -m 'vulkan or opencl', in {Path.cwd()}"
-    assert text == f"waiting for vulkan device gpu, held for 0 s by pid {holder.process.pid} ({command})"
-
-
 def test_a_user_without_a_name_goes_by_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
     assert current_holder(["pytest"]).user == str(os.getuid())

@@ -15,7 +15,7 @@ import pytest
 from data_errors import error_of
 from retarget.extension import UnavailableError
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import Rung, RunOutcome, Stage
+from retarget.model.outcomes import RunOutcome, Stage
 from retarget.session.cache.key import digest_of
 from retarget.session.run.lease import DeviceLeases, Lease, LeaseWait, current_holder
 from retarget.session.run.service import RunService
@@ -68,25 +68,6 @@ def judge(used_service: RunService, tmp_path: Path) -> Run:
 
 def opened(log: Path) -> int:
     return sum(line.startswith("open") for line in lines_of(log))
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize(
-    ("text", "rung"),
-    [
-        ("load-fail", Rung.COMPILES),
-        ("load-crash sigsegv", Rung.COMPILES),
-        ("", Rung.LOADS),
-        ("pass a\npass unreadable", Rung.LOADS),
-        ("eq a 1 2\nfail b", Rung.DISPATCHES),
-        ("crash a sigsegv\npass b", Rung.DISPATCHES),
-        ("eq a 1 1\neq b 1 2", Rung.COMPLETES),
-        ("pass must1", Rung.COMPLETES),
-        ("eq a 1 1", Rung.MATCHES),
-    ],
-)
-def test_the_rung_is_the_lowest_that_a_case_came_to(run: Run, judge: Run, text: str, rung: Rung) -> None:
-    assert (run if "crash" in text else judge)(text).rung is rung
 
 
 @pytest.mark.parametrize(
@@ -244,27 +225,6 @@ def test_an_absent_device_is_unavailable_and_asked_once(service: RunService, log
     assert frames[1:] == [frames[1]] * 3  # what is kept gathers no traceback
 
 
-@pytest.mark.parametrize(
-    ("flag", "message"),
-    [
-        ("--broken", "driver 'double' cannot open its devices: the device is broken; replace it"),
-        ("--do=crash:SIGSEGV", "driver 'double' crashed while it opened its devices: SIGSEGV: last words"),
-    ],
-)
-def test_a_device_that_cannot_be_opened_is_an_error_and_given_up_after_two_attempts(
-    service: RunService, log: Path, tmp_path: Path, flag: str, message: str
-) -> None:
-    config = runtime_config(flags=(flag,))
-    for _ in range(2):
-        with pytest.raises(RetargetError) as caught:
-            service.devices(config)
-        assert str(caught.value) == f"runtime config 'host-double': {message}"
-    outcome = service.run(request(run_target(tmp_path, config), tmp_path / "none"))
-    assert outcome.failure is not None
-    assert (outcome.failure.stage, outcome.failure.summary) == (Stage.LOAD, str(caught.value))
-    assert opened(log) == 2
-
-
 def test_an_environment_in_which_no_process_starts_is_named(service: RunService) -> None:
     with pytest.raises(RetargetError) as caught:
         service.devices(runtime_config(env=(("PYTHONHOME", "/nowhere"),)))
@@ -405,35 +365,6 @@ def test_behind_run_under_a_case_says_which_config_it_is_to_agree_with(run: Run)
 
 
 # ---------------------------------------------------------------- leases
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize(
-    ("exclusive", "concurrency", "waits"),
-    [(True, None, True), (False, None, False), (False, 1, True), (True, 2, False)],
-)
-def test_a_device_that_is_not_exclusive_is_leased_where_a_config_asks_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exclusive: bool, concurrency: int | None, waits: bool
-) -> None:
-    monkeypatch.setattr("retarget.session.run.lease._CALLBACK_SECONDS", 0.02)
-    monkeypatch.setenv("DOUBLE_SHARED", "" if exclusive else "yes")
-    (tmp_path / "artifact").write_text("PASS A")
-    target = run_target(tmp_path, runtime_config(concurrency=concurrency))
-    other = DeviceLeases(tmp_path / "leases", current_holder(["other"], "another session"))
-    lease = Lease(physical_id="double-hw", device="the other's", concurrency=2)
-    texts: list[str] = []
-    with (
-        ExitStack() as held,
-        RunService(extensions=EXTENSIONS, default_timeout=30, lease_folder=tmp_path / "leases") as service,
-    ):
-        held.enter_context(other.hold([lease]))
-
-        def note(wait: LeaseWait) -> None:
-            texts.append(wait.text)
-            held.close()
-
-        assert service.run(request(target, tmp_path / "artifact"), on_wait=note).failure is None
-    assert [text.partition(",")[0] for text in texts] == ["waiting for double device Double Device"] * waits
 
 
 @pytest.mark.slow

@@ -12,14 +12,7 @@ from retarget.expect.verdict import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage
 from retarget.results.record import Outcome
-from retarget.session.trial.attempts import (
-    Attempts,
-    OtherwiseError,
-    UnexpectedPassError,
-    attempts,
-    case_records,
-    raise_verdict,
-)
+from retarget.session.trial.attempts import Attempts, OtherwiseError, UnexpectedPassError, case_records, raise_verdict
 from retarget.session.trial.failures import AsExpected, StageFailedError
 from retarget.session.trial.services import NO_RULES, RulesInForce
 
@@ -67,30 +60,6 @@ FLAKY = rule(outcome="flaky", retries=2)
 
 
 @pytest.mark.parametrize(
-    ("found", "tries", "before", "ruling"),
-    [
-        (rules(), [error()], 0, StageFailedError),
-        (rules(), [None], 0, None),
-        (rules(FLAKY), [None], 0, None),
-        (rules(FLAKY), [error(), None], 1, None),
-        (rules(FLAKY), [error(), error(), error()], 2, OtherwiseError),
-        (rules(FLAKY), [error(), error(Stage.LOAD)], 1, OtherwiseError),
-        (rules(rule()), [error()], 0, AsExpected),
-    ],
-)
-def test_a_target_is_tried_again_while_it_fails_as_flaky_rules_say(
-    found: TargetRules, tries: list[StageFailedError | None], before: int, ruling: object
-) -> None:
-    again: list[Attempts] = []
-    left = iter(tries)
-    tried = attempts(found, lambda: Attempts(error=next(left)), again.append)
-    assert ([one.error for one in again], tried.error) == (tries[:before], tries[before])
-    assert tried.before == tuple(tries[:before])
-    assert next(left, "none left") == "none left"
-    assert ended(found, tried)[0] is ruling
-
-
-@pytest.mark.parametrize(
     ("found", "failed", "kind", "text"),
     [
         (rules(rule()), error(), AsExpected, "r0"),
@@ -129,17 +98,6 @@ def test_an_end_is_what_the_rule_makes_of_it(
     found: TargetRules, failed: StageFailedError | None, kind: object, text: str
 ) -> None:
     assert ended(found, Attempts(error=failed)) == (kind, text)
-
-
-def test_the_chance_of_an_intermittent_rule_and_the_own_error_are_told() -> None:
-    failed = error()
-    for outcome, by_chance in (("intermittent", True), ("xfail", False)):
-        with pytest.raises(AsExpected) as caught:
-            raise_verdict(rules(rule(outcome=outcome)), Attempts(error=failed), LOCATIONS)
-        assert (caught.value.by_chance, caught.value.error) == (by_chance, failed)
-    with pytest.raises(OtherwiseError) as other:
-        raise_verdict(rules(rule(signature="other")), Attempts(error=failed), LOCATIONS)
-    assert (other.value.failure, other.value.commands) == (failed.failure, ("paste",))
 
 
 # ---------------------------------------------------------------- cases

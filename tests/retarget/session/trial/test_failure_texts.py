@@ -82,12 +82,6 @@ def test_a_run_that_broke_off_says_what_it_came_to(names: str, last: str) -> Non
     assert reported(outcome(*((name, "why") for name in names), load_seconds=0.0))[-1] == last
 
 
-def test_a_long_name_does_not_widen_the_column() -> None:
-    cases = [(name, "why") for name in ("a", "b", "c", "d" * 60, "e")]
-    lines = reported(outcome(*cases))
-    assert lines[-4:-2] == [f"  {'d' * 60}  compare: why", "  e  compare: why"]
-
-
 def test_what_cases_printed_out_of_process_is_shown_once() -> None:
     run = outcome(("a", "one"), ("b", "two"), ("c", ""))
     shown = "\n".join(reported(replace(run, output="all of a\nall of b\nPASS c\n")))

@@ -278,22 +278,6 @@ def test_a_result_that_is_still_valid_is_reused(monkeypatch: pytest.MonkeyPatch)
     assert trial.record.reused is None
 
 
-def test_what_blocks_or_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Skip) as blocked:
-        World(monkeypatch, compile=compiled(REFUSED), selected="m_c").trial().attempt()
-    assert (blocked.value.by, blocked.value.elsewhere) == (f"{NODE}m_c", "")
-    with pytest.raises(Skip) as blocked:
-        World(monkeypatch, compile=compiled(REFUSED), settings={"artifacts": Path("x")}).trial().attempt()
-    assert (blocked.value.by, blocked.value.elsewhere) == ("", f"{NODE}m_c")
-    with pytest.raises(Skip) as missing:
-        World(monkeypatch, compile=UnavailableError("no iree", "install it")).trial().attempt()
-    assert (missing.value.hint, missing.value.by, missing.value.kind) == ("install it", f"{NODE}m_c", "unavailable")
-    for error, kind in ((UnsuitableError("small"), "unsuitable"), (UnavailableError("none"), "unavailable")):
-        with pytest.raises(Skip) as missing:
-            World(monkeypatch, run=error).trial().attempt()
-        assert (missing.value.by, missing.value.kind) == ("", kind)
-
-
 @pytest.mark.parametrize(("no_verdict", "seen"), [(False, True), (True, False)])
 def test_how_the_compile_failed_is_kept_unless_it_says_nothing(
     monkeypatch: pytest.MonkeyPatch, no_verdict: bool, seen: bool

@@ -25,7 +25,7 @@ from retarget.extension import (
 )
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
-from retarget.worker.child.outputs import export_cases, read_outputs
+from retarget.worker.child.outputs import export_cases
 from retarget.worker.child.run_external import run_external
 from retarget.worker.child.run_in_process import run_in_process
 from retarget.worker.messages import ExportCases, Progress, RunModule, Timing, tolerances_of
@@ -152,32 +152,6 @@ def unreadable(error: Exception) -> Callable[[], CaseData]:
         raise error
 
     return read
-
-
-def test_cases_that_pass_are_told_with_names_progress_and_times(tmp_path: Path) -> None:
-    ran = Ran(tmp_path, case(), case(name="g"), record=tmp_path / "outputs")
-    found = ran.outcome
-    assert (found.failure, found.loaded, found.suspect, found.output) == (None, True, False, "printed")
-    assert (found.devices, found.names) == (INFOS, ("f", "g"))
-    assert [(one.name, one.failure, one.rung, one.times) for one in found.cases] == [
-        ("f", None, Rung.MATCHES, None),
-        ("g", None, Rung.MATCHES, None),
-    ]
-    assert ran.said() == [
-        ("LOAD", Rung.COMPILES, ""),
-        ("RUN", Rung.DISPATCHES, "f"),
-        ("COMPARE", Rung.COMPLETES, "f"),
-        ("RUN", Rung.DISPATCHES, "g"),
-        ("COMPARE", Rung.COMPLETES, "g"),
-    ]
-    assert [(one.done, one.names) for one in ran.sent if one.done or one.names] == [
-        (None, ("f", "g")),
-        (found.cases[0], ()),
-    ]
-    assert 0 < found.load_seconds < 60
-    assert 0 < found.run_seconds < 60
-    assert 0 < found.compare_seconds < 60
-    assert [(one.name, one.judged) for one in read_outputs(tmp_path / "outputs")] == [("f", True), ("g", True)]
 
 
 @pytest.mark.parametrize(

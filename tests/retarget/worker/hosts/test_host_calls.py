@@ -50,18 +50,6 @@ def test_a_tool_gets_its_files_and_environment_and_its_own_come_back(calls: Remo
     assert (results[0].read_text(), results[1].exists()) == ("abc\0d", False)
 
 
-def test_equal_content_is_pushed_once_and_again_when_it_was_swept(calls: RemoteCalls, tmp_path: Path) -> None:
-    one, same = written(tmp_path / "one.bin", "content"), written(tmp_path / "same.bin", "content")
-    for path in (one, same, one):
-        assert calls.run(["cat", str(path)], needs={RemoteCalls.pushed_name(path): path}).stdout == "content"
-    with closing(RemoteCalls(calls.host)) as other:
-        assert other.run(["cat", str(same)], needs={RemoteCalls.pushed_name(same): same}).stdout == "content"
-    assert (tmp_path / "pushed").read_text() == f"{one}\n"
-    (tmp_path / "on host" / RemoteCalls.pushed_name(one)).unlink()
-    assert calls.run(["cat", str(one)], needs={RemoteCalls.pushed_name(one): one}).stdout == "content"
-    assert (tmp_path / "pushed").read_text() == f"{one}\n{one}\n"
-
-
 def test_what_watches_a_call_reads_nothing_of_the_next_one(tmp_path: Path) -> None:
     slow_kill = 'kill() { (sleep 0.2; command kill "$@") & }; '
     with closing(RemoteCalls(local_host(tmp_path, run=("sh", "-c", slow_kill + "{command}")))) as calls:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,7 @@ from retarget.session.run.service import RunService
 from retarget.worker import RemoteCalls
 from retarget.worker.hosts import HostError
 from retarget_iree.runtime import tool as places
-from retarget_iree.runtime.tool import HostPlace, Place, _machine, _pushed
+from retarget_iree.runtime.tool import HostPlace, _machine, _pushed
 from retarget_iree.toolchain import find_tool
 from ssh_server import local_host
 
@@ -174,19 +173,3 @@ def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: py
     monkeypatch.setattr(Calls, "digest", lost)
     with pytest.raises(UnavailableError, match=r"^lost$"):
         place(183, run_with="/opt/tool")
-
-
-def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = SimpleNamespace(tool=Path(sys.executable), describe=lambda **_: "IREE 3.1")
-    monkeypatch.setattr(places, "find_tool", lambda _: build)
-    monkeypatch.setattr(places, "keep_input", lambda content: Path(f"/kept/inputs/{content.decode()}"))
-    made = Place(config())
-    assert (made.tool, made.build) == (sys.executable, "IREE 3.1")
-    done = made.run(
-        [sys.executable, "-c", "import sys; print('out'); print(sys.stdin.read(), file=sys.stderr); sys.exit(3)"]
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "\n")
-    (tmp_path / "in").write_text("x")
-    files = {tmp_path / "in": None, tmp_path / "a": Path("/store/a")}
-    argv = made.by_hand(["tool", f"--input=@{tmp_path / 'in'}", f"--module={tmp_path / 'a'}"], files)
-    assert list(argv) == ["tool", "--input=@/kept/inputs/x", "--module=/store/a"]

@@ -51,17 +51,6 @@ def refuse(guard: Guard) -> None:
     assert fail(guard, lambda: pytest.fail("it was made")) == ""
 
 
-def test_after_three_failures_in_succession_no_request_is_made(guard: Guard, clock: Clock) -> None:
-    for _ in range(3):
-        assert not guard.is_open
-        assert fail(guard, clock.request(1, OSError("refused"))) == "refused"
-
-    refuse(guard)
-    clock.now += 59
-    refuse(guard)
-    assert guard.note == "for 59 s: refused"
-
-
 def test_an_answer_in_between_forgets_failures_and_so_does_what_is_not_there(guard: Guard, clock: Clock) -> None:
     for answer in (clock.request(0.1), clock.request(0.1, FileNotFoundError())) * 3:
         fail(guard, clock.request(0.1, OSError("refused")))

@@ -61,14 +61,3 @@ def test_what_a_web_server_has_is_taken_over_and_nothing_is_sent(store: Store, p
     store.put_artifact(other, ARTIFACT, suffix=".up", seconds=1, diagnostics="")
     assert proxy.requests == ["GET"] * 3
     assert store.notes == ()
-
-
-@pytest.mark.parametrize("fault", ["swell", "corrupt", "cut", "500"])
-def test_what_a_web_server_says_otherwise_is_not_used(store: Store, proxy: FaultyProxy, fault: str) -> None:
-    proxy.fault = fault
-
-    assert store.lookup(KEY) is None
-
-    assert len(proxy.requests) == 1
-    assert len(store.notes) == (fault in {"swell", "corrupt"})
-    assert all("/?***" in note and "has 1 object of no use, made again here: v1/ent" in note for note in store.notes)

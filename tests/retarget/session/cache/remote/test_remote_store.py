@@ -157,36 +157,12 @@ def test_what_stays_in_a_store_is_not_written_over_where_it_cannot_be_read(
     assert [note for note in remote(second).notes if "1 outcome not uploaded" in note]
 
 
-@pytest.mark.parametrize("kind", [{"signal": "SIGFPE"}, {"timed_out": True}, {"no_verdict": True}])
-def test_a_crash_or_timeout_gets_to_no_machine(machine: Machine, share: Path, kind: dict[str, object]) -> None:
-    store = machine("first")
-    with pytest.raises(ValueError, match="must not be stored"):
-        store.put_failure(KEY, Failure(stage=Stage.COMPILE, summary="gone", **kind), seconds=1, diagnostics="")
-    remote(store).flush(60)
-    assert objects(share) == set()
-
-    write(share, ENTRY, sealed({"diagnostics": "", "seconds": 1, "failure": {"summary": "gone", **kind}}))
-    assert store.lookup(KEY) is None
-    assert store.notes[0].endswith(f"Object contains unknown field `{next(iter(kind))}` - at `$.failure`")
-
-
 def test_an_outcome_without_entry_stays_here(machine: Machine, share: Path) -> None:
     store = machine("first")
     store.put_artifact(KEY, ARTIFACT, suffix=".up", seconds=1, diagnostics="", entry=False)
     remote(store).flush(60)
 
     assert objects(share) == set()
-
-
-def test_a_store_that_is_only_read_gets_nothing(machine: Machine, share: Path) -> None:
-    put(machine("first"))
-    before = objects(share)
-    reader = machine("second", writes=False)
-    put(reader, OTHER, b"other")
-
-    assert reader.lookup(KEY) is not None
-    assert objects(share) == before
-    assert reader.notes == ()
 
 
 def test_a_failure_that_is_tried_again_is_not_taken_from_the_store(machine: Machine) -> None:
@@ -201,26 +177,6 @@ def test_a_failure_that_is_tried_again_is_not_taken_from_the_store(machine: Mach
     found = machine("third").lookup(KEY)
     assert found is not None
     assert found.artifact is not None
-
-
-def test_an_artifact_that_is_here_is_not_fetched(machine: Machine, share: Path) -> None:
-    first, second = machine("first"), machine("second")
-    put(first)
-    second.put_artifact(OTHER, ARTIFACT, suffix=".up", seconds=1, diagnostics="", entry=False)
-    (share / STORED).unlink()
-
-    assert second.lookup(KEY) is not None
-
-
-def test_an_entry_whose_artifact_has_gone_counts_as_not_there_and_is_made_again(machine: Machine, share: Path) -> None:
-    put(machine("first"))
-    (share / STORED).unlink()
-    second = machine("second")
-
-    assert second.lookup(KEY) is None
-    assert second.notes == ()
-    put(second)
-    assert objects(share) == {ENTRY, STORED}
 
 
 def test_what_is_uploaded_is_what_was_stored(machine: Machine, share: Path) -> None:

@@ -80,17 +80,6 @@ def test_the_module_itself_is_the_compile_keys_to_cover(tmp_path: Path, registry
     assert CaseDigests(registry).trial(target) != tried
 
 
-def test_what_is_tried_is_the_same_in_every_checkout_and_changes_with_cases(tmp_path: Path, registry: Registry) -> None:
-    folders = [tmp_path / name for name in ("here", "there")]
-    for folder in folders:
-        folder.mkdir()
-    targets = [cases_target(folder) for folder in folders]
-    here, there = map(CaseDigests(registry).trial, targets)
-    assert here == there
-    (folders[1] / "in.npy").write_text("13")
-    assert CaseDigests(registry).trial(targets[1]) != here
-
-
 def _with(**fields: object) -> Callable[[RunTarget], RunTarget]:
     return lambda target: replace(target, runtime=replace(target.runtime, **fields))
 

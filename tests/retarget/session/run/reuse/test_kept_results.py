@@ -107,33 +107,6 @@ class Results(ReusableResults):
         return self.find(TARGET, ARTIFACT, in_force, ())
 
 
-@pytest.mark.parametrize(("in_force", "outcome"), [(NONE, PASS), (rules(), FAIL)])
-def test_a_result_is_what_the_run_gave_on_the_devices_of_today(
-    tmp_path: Path, in_force: TargetRules, outcome: RunOutcome
-) -> None:
-    Results(tmp_path).add(in_force, outcome)
-    found = Results(tmp_path).found(in_force)
-    assert found is not None
-    assert found.outcome((DEVICE,)) == replace(outcome, started=0.0, wait_seconds=0.0)
-    assert found.ended > 0
-
-
-def test_rules_judge_a_result_anew_and_one_that_differs_makes_the_target_run_always(tmp_path: Path) -> None:
-    kept = Results(tmp_path)
-    kept.add(NONE, FAIL)
-    assert kept.found(rules()) is None
-    kept.add(rules(), FAIL)
-    assert kept.found(rules()) is not None
-    assert kept.found(NONE) is None
-    kept.add(NONE, replace(FAIL, failure=replace(DIFFERS, no_verdict=True)))
-    kept.add(NONE, FAIL)
-    assert kept.found(rules()) is not None
-    kept.add(NONE, PASS)
-    kept.add(NONE, PASS)
-    assert kept.found(NONE) is None
-    assert kept.found(rules()) is None
-
-
 def test_what_fails_on_one_machine_after_it_passed_on_another_runs_always_where_it_was_not_kept(tmp_path: Path) -> None:
     (tmp_path / "share").mkdir()
 

@@ -68,32 +68,6 @@ def test_a_result_is_reused_where_all_that_it_depends_on_is_known(
     assert is_reused(tmp_path, passed(*dependencies)) is reused
 
 
-def test_on_another_machine_only_a_result_without_dependencies_is_reused(tmp_path: Path) -> None:
-    assert not is_reused(tmp_path, passed(*ABSENT), runs_remotely=True)
-    results(tmp_path, runs_remotely=True).keep(target_in(tmp_path), ARTIFACT, NONE, passed(*ABSENT), (DEVICE,))
-    (tmp_path / "other").mkdir()
-    assert is_reused(tmp_path / "other", passed(), runs_remotely=True)
-
-
-def test_a_change_of_a_variable_of_the_current_folder_or_of_the_path_of_imports_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert is_reused(tmp_path, passed(*ABSENT))
-    target = target_in(tmp_path)
-    for change in (
-        lambda patch: patch.setenv("RETARGET_NONE_SUCH", ""),
-        lambda patch: patch.setenv("TZ", "UTC+3"),
-        lambda patch: patch.setenv("LC_NUMERIC", "none"),
-        lambda patch: patch.setenv("PYTHONOPTIMIZE", "2"),
-        lambda patch: patch.chdir(tmp_path),
-        lambda patch: patch.syspath_prepend(tmp_path),
-    ):
-        with monkeypatch.context() as patch:
-            change(patch)
-            assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is None
-    assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is not None
-
-
 def test_where_the_code_of_an_extension_cannot_be_found_nothing_is_reused(tmp_path: Path) -> None:
     lost = type("Lost", (type(REGISTRY.case_loaders["check"]),), {"__module__": "none_such"})()
     as_kind = replace(REGISTRY, case_loaders={"check": lost})
