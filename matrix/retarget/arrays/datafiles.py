@@ -251,7 +251,7 @@ def read_npz(path: Path, name: str = "") -> Array:
             with archive.open(entry) as stream:
                 shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads, which is all that is used
                 _expect_numbers(shape, dtype)
-                content = stream.read(limit + 1)
+                content = stream.read()
     except RetargetError:
         raise
     except OSError as error:

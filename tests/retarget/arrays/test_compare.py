@@ -289,8 +289,8 @@ def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: 
 @pytest.mark.parametrize("kind", ["eq", "almost_eq", "all_true"])
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, kind: str) -> None:
     random = np.random.default_rng(5)
-    actual = random.integers(0, 2, (7, 5, 3)).astype(dtype)
-    expected = random.integers(0, 2, (7, 5, 3)).astype(dtype)
+    actual = random.integers(0, 9, (7, 5, 3)).astype(dtype)
+    expected = random.integers(0, 9, (7, 5, 3)).astype(dtype)
     for ours, theirs in ((actual, expected), (actual.T, expected.T), (actual, np.asfortranarray(expected))):
         check = Check(kind=kind, actual=ours, expected=None if kind == "all_true" else theirs)
         whole = compare_check(check)
