@@ -165,11 +165,9 @@ class RuleUsage:
         stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
-    def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
-        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
+    def case_uses(self, suites: Mapping[Path, Sequence[Suite]]) -> tuple[CaseUse, ...]:
+        """Return the rules that name cases, of those whose suites, of the files in `suites`, were all seen."""
         naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule)]
-        if not whole or not naming:
-            return ()
         is_judged = self._judgement(suites)
         return tuple(
             (str(rule.origin.file), rule.origin.key_path, rule.cases, effect.modules)
