@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, record_filter
+from retarget.cli import RecordFilter, input_path
 from retarget.model import Metric, parse_percent
 from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
-    choose = record_filter(arguments)
+    choose = RecordFilter(arguments.mark)
     try:
         within = parse_percent(arguments.within)
     except ValueError as error:
@@ -77,6 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg) from error
     before, _ = _measured(arguments.before, choose)
     after, bad = _measured(arguments.after, choose)
+    choose.judge()
+    for path, known in ((arguments.before, before), (arguments.after, after)):
+        if not known:
+            command = "pytest --retarget-benchmark --retarget-results DIR"
+            msg = f"{path}: found no benchmark in these results; `{command}` writes one"
+            raise RetargetError(msg)
     after = {key: found for key, found in after.items() if key[0] not in bad}
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
@@ -104,11 +110,8 @@ def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Meas
     """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
     sessions = read_results([path])
     known = baseline_of(sessions, last=0, choose=choose)
-    if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
-        command = "pytest --retarget-benchmark --retarget-results DIR"
-        msg = f"{path}: found no benchmark in these results; `{command}` writes one"
-        raise RetargetError(msg)
-    return known, {
+    has_some = any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known)
+    return known if has_some else {}, {
         one
         for one, record in results_of(sessions).items()
         if record.outcome.is_bad or record.outcome is Outcome.BLOCKED
