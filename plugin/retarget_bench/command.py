@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import RecordFilter, input_path
+from retarget.cli import input_path, record_filter
 from retarget.model import Metric, parse_percent
-from retarget.results import Measurement, Outcome, TargetRecord, baseline_of, read_results, results_of
+from retarget.results import Measurement, Outcome, SessionResults, TargetRecord, baseline_of, read_results, results_of
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.golden import LEVEL, Comparison, Finding, compare_series, compare_values
@@ -69,20 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison. Raises `RetargetError` for results that cannot be read or have no benchmark."""
-    choose = RecordFilter(arguments.mark)
     try:
         within = parse_percent(arguments.within)
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    before, _ = _measured(arguments.before, choose)
-    after, bad = _measured(arguments.after, choose)
-    choose.judge()
-    for path, known in ((arguments.before, before), (arguments.after, after)):
-        if not known:
-            command = "pytest --retarget-benchmark --retarget-results DIR"
-            msg = f"{path}: found no benchmark in these results; `{command}` writes one"
-            raise RetargetError(msg)
+    read = [(path, read_results([path])) for path in (arguments.before, arguments.after)]
+    records = (record for _, sessions in read for one in sessions for record in one.records)
+    choose = record_filter(arguments.mark, records)
+    (before, _), (after, bad) = (_measured(path, sessions, choose) for path, sessions in read)
     after = {key: found for key, found in after.items() if key[0] not in bad}
     metrics = arguments.metric or list(Metric)
     rows = [_row(key, before[key], after[key], within=within) for key in after if key in before and key[1] in metrics]
@@ -106,12 +101,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path, choose: Callable[[TargetRecord], bool]) -> tuple[_Measured, Set[str]]:
+def _measured(
+    path: Path, sessions: Sequence[SessionResults], choose: Callable[[TargetRecord], bool]
+) -> tuple[_Measured, Set[str]]:
     """Return the measurements of all sessions in results, oldest first, and the targets that fail by now."""
-    sessions = read_results([path])
     known = baseline_of(sessions, last=0, choose=choose)
-    has_some = any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known)
-    return known if has_some else {}, {
+    if not any(metric in {Metric.LATENCY, Metric.DISPATCHES} for _, metric, _ in known):
+        command = "pytest --retarget-benchmark --retarget-results DIR"
+        msg = f"{path}: found no benchmark in these results; `{command}` writes one"
+        raise RetargetError(msg)
+    return known, {
         one
         for one, record in results_of(sessions).items()
         if record.outcome.is_bad or record.outcome is Outcome.BLOCKED

@@ -1,7 +1,7 @@
 from retarget.cli.devices import find_devices as find_devices
 from retarget.cli.main import main as main
 from retarget.cli.main import run_alone as run_alone
-from retarget.cli.results.command import RecordFilter as RecordFilter
+from retarget.cli.results.command import record_filter as record_filter
 from retarget.cli.support import add_expression_arguments as add_expression_arguments
 from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument

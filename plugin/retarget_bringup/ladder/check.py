@@ -95,14 +95,8 @@ def check(
     there = [one.id for one in without if one.id in elsewhere]
     changed = [one.id for one in states if one.is_changed and one.is_tried]
     permanent = [(one, one.line) for one in states if one.is_permanent and one.line is not None]
-    cannot = [
-        (
-            one,
-            f"{name}:{line.number}: {one.id} cannot be {'any more' if one.is_over else 'on this device'}: {one.reason}",
-        )
-        for one, line in permanent
-    ]
-    no_more = "where none has it any more, remove the line; where another has it, this one may have a ladder of its own"
+    here = [one for one, _ in permanent if not one.is_over]
+    cannot = "not on this device, which may have a ladder of its own; where none has it any more, remove the line"
     of_before = "of another digest, or where it does not say which cases fail"
     raises = f"`retarget bringup {settings.name} --raise`"
     return Checked(
@@ -112,7 +106,7 @@ def check(
             *_by_reason("no verdict", [one for one in states if one.is_lost]),
             *_lower(lower, name, settings.name),
             *_disagreements(states, name),
-            *(f"{text}; {no_more}" for one, text in cannot if one.target.skipped_by is None),
+            *_by_reason(cannot, [one for one in here if one.target.skipped_by is None]),
         ),
         to_raise=(
             *grouped(ladder.unsettled),
@@ -120,7 +114,11 @@ def check(
             *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
             *_listed(f"new: {counted(len(new), 'target')} without a line", new),
-            *(text for one, text in cannot if one.is_over),
+            *(
+                f"{name}:{line.number}: {one.id} cannot be any more: {one.reason}"
+                for one, line in permanent
+                if one.is_over
+            ),
         ),
         notes=(
             *(
@@ -128,7 +126,7 @@ def check(
                 for line in ladder.lines
                 if line.lowered_from is not None
             ),
-            *(text for one, text in cannot if not one.is_over and one.target.skipped_by is not None),
+            *_by_reason("skipped on this device", [one for one in here if one.target.skipped_by is not None]),
             *_by_reason(
                 "not tried",
                 [one for one in states if one.standing is Standing.NOT_TRIED and not (one.is_stale or one.is_lost)],

@@ -9,7 +9,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -96,14 +96,13 @@ def _say_faults(sessions: Sequence[SessionResults]) -> bool:
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    choose = RecordFilter(arguments.mark)
     (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
         _results(written) for written in (arguments.before, arguments.after)
     )
+    choose = record_filter(arguments.mark, (record for one in (was, now) for record, _ in one.values()))
     before, after = (
         {target: state for target, (record, state) in found.items() if choose(record)} for found in (was, now)
     )
-    choose.judge()
     if not was_complete:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
@@ -206,37 +205,22 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
-class RecordFilter:
-    """What `-m` selects of records. Raises `argparse.ArgumentError` where it is no expression."""
-
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
-        self._tags: set[str] = set()
-        self._chosen: dict[str, bool] = {}
-        try:
-            self._selects = compile_selector_of(mark, attrgetter("marks"))
-        except ExpressionError as error:
-            raise argparse.ArgumentError(None, str(error)) from error
-
-    def __call__(self, record: TargetRecord) -> bool:
-        """Return whether a record is selected."""
-        self._tags.update(record.tags)
-        chosen = self._selects(record)
-        self._chosen[record.nodeid] = chosen or self._chosen.get(record.nodeid, False)
-        return chosen
-
-    def judge(self) -> None:
-        """Note what of it seems misspelt: words that none of the records so far has, and which are like one that they
-        have. Raise `argparse.ArgumentError` where it selected none of them."""
-        unknown = [one.text for one in mark_terms(self._mark) if one.text not in self._tags]
-        hints = {word: hint for word in unknown if (hint := did_you_mean(word, self._tags))}
-        if self._chosen and not any(self._chosen.values()):
-            of = counted(len(self._chosen), "target")
-            raise argparse.ArgumentError(
-                None, f"-m {self._mark!r} selects none of {of}{next(iter(hints.values()), '')}"
-            )
-        for word, hint in hints.items():
-            sys.stderr.write(f"note: -m {self._mark!r}: no target has the tag {word!r}{hint}\n")
+def record_filter(mark: str, records: Iterable[TargetRecord]) -> Callable[[TargetRecord], bool]:
+    """Return what `-m` selects of records. Note what of it seems misspelt: words that none of them has, and which are
+    like one that they have. Raise `argparse.ArgumentError` where it is no expression, or selects none of them."""
+    try:
+        choose = compile_selector_of(mark, attrgetter("marks"))
+    except ExpressionError as error:
+        raise argparse.ArgumentError(None, str(error)) from error
+    known = [*records]
+    tags = {tag for record in known for tag in record.tags}
+    unknown = [one.text for one in mark_terms(mark) if one.text not in tags]
+    hints = {word: hint for word in unknown if (hint := did_you_mean(word, tags))}
+    if known and not any(map(choose, known)):
+        count = counted(len({one.nodeid for one in known}), "target")
+        raise argparse.ArgumentError(None, f"-m {mark!r} selects none of {count}{next(iter(hints.values()), '')}")
+    sys.stderr.writelines(f"note: -m {mark!r}: no target has the tag {word!r}{hint}\n" for word, hint in hints.items())
+    return choose
 
 
 def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -258,10 +242,10 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    choose = RecordFilter(arguments.mark)
     sessions = read_sessions(arguments.paths)
-    results = {target: record for target, record in sorted(results_of(sessions).items()) if choose(record)}
-    choose.judge()
+    known = results_of(sessions)
+    choose = record_filter(arguments.mark, known.values())
+    results = {target: record for target, record in sorted(known.items()) if choose(record)}
     missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
