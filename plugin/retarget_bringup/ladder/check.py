@@ -94,8 +94,8 @@ def check(
     new = [one.id for one in without if one.id not in elsewhere]
     there = [one.id for one in without if one.id in elsewhere]
     changed = [one.id for one in states if one.is_changed and one.is_tried]
-    permanent = [(one, one.line) for one in states if one.is_permanent and one.line is not None]
-    here = [one for one, _ in permanent if not one.is_over]
+    permanent = [one for one in states if one.is_permanent and one.line is not None]
+    here = [one for one in permanent if not one.is_over]
     cannot = "not on this device, which may have a ladder of its own; where none has it any more, remove the line"
     of_before = "of another digest, or where it does not say which cases fail"
     raises = f"`retarget bringup {settings.name} --raise`"
@@ -114,11 +114,7 @@ def check(
             *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
             *_listed(f"new: {counted(len(new), 'target')} without a line", new),
-            *(
-                f"{name}:{line.number}: {one.id} cannot be any more: {one.reason}"
-                for one, line in permanent
-                if one.is_over
-            ),
+            *_by_reason("skipped by a rule", [one for one in permanent if one.is_over]),
         ),
         notes=(
             *(
