@@ -166,8 +166,9 @@ class RuleUsage:
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]]) -> tuple[CaseUse, ...]:
-        """Return the rules that name cases, of those whose suites, of the files in `suites`, were all seen."""
-        naming = [rule for rule in self._rules.values() if rule.cases and not is_expired(rule)]
+        """Return the rules in force that name cases, of those whose suites, of the files in `suites`, were all seen."""
+        in_force = (rule for origin, rule in self._rules.items() if origin in self._in_force)
+        naming = [rule for rule in in_force if rule.cases and not is_expired(rule)]
         is_judged = self._judgement(suites)
         return tuple(
             (str(rule.origin.file), rule.origin.key_path, rule.cases, effect.modules)
