@@ -160,8 +160,7 @@ class RuleUsage:
             return DiagnosticsError(expired).diagnostics
 
         is_judged = self._judgement(suites)
-        doubtful = (rule for rule in rules if not _is_whole(rule, self._effects.get(rule.origin, Effect())))
-        stale = [rule for rule in doubtful if not is_expired(rule) and is_judged(rule)]
+        stale = [rule for rule in rules if not is_expired(rule) and is_judged(rule)]
         stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
@@ -191,8 +190,3 @@ class RuleUsage:
             return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
 
         return is_judged
-
-
-def _is_whole(rule: Expectation, effect: Effect) -> bool:
-    """Return whether every entry of `match` had an effect, which is what nearly all rules are like."""
-    return not rule.when and len(effect.matched) == len(rule.match)
