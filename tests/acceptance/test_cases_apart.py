@@ -138,3 +138,21 @@ def test_an_update_names_cases_where_they_differ_and_the_next_run_is_green(proje
     green = project.run(*DOUBLES)
     assert green.ret == 0
     green.assert_outcomes(passed=4, xfailed=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "selected", [[f"{ID}m_dc_dr"], [f"{ID}m_dc", f"{ID}m_dc_dr"], ["suites/m.mlir"], ["suites", "-k", "m_dc"]], ids=str
+)
+def test_a_rule_for_a_case_that_there_is_not_is_an_error_wherever_all_its_modules_were_run(
+    project: Project, selected: list[str]
+) -> None:
+    project.doubles(m="good: pass\nbad: fail\n", n="odd: pass\n")
+    expired = rule("m", "good", until="2020-01-31").replace("'2020-01-31'", "2020-01-31")
+    expecting(project, rule("m", ("bad", "godd")), rule("[mn]", ("bad", "oddd")), expired)
+    result = project.run(*DOUBLES, *selected)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    (unknown,) = [line for line in result.outlines if "matches no case" in line]
+    assert "expectations.toml:3: expectation[0].case[1]: found 'godd', which matches no case" in unknown
+    assert unknown.endswith("; did you mean 'good'?")
+    assert any("found 2020-01-31, which is past" in line for line in result.outlines)

@@ -147,6 +147,18 @@ def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1:3] == ["           s.toml::s::a case 'f'", "1 measurement: 1 unchanged"]
 
 
+def test_a_misspelt_word_of_a_selection_is_noted_and_one_that_selects_nothing_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("before", scale={"alpha": 1.0, "b": 1.0})
+    write("after", scale={"alpha": 1.0, "b": 1.2})
+    assert compare("-m", "b or aplha") == 1
+    hint = "did you mean 'alpha'?"
+    assert capsys.readouterr().err == f"note: -m 'b or aplha': no target has the tag 'aplha'; {hint}\n"
+    assert compare("-m", "aplha") == 2
+    assert capsys.readouterr().err.endswith(f"-m 'aplha' selects none of 3 targets; {hint}\n")
+
+
 def test_help_says_what_each_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["bench", "--help"])

@@ -159,17 +159,14 @@ class RuleUsage:
             return DiagnosticsError(expired).diagnostics
 
         is_judged = self._judgement(suites)
-        used = {rule.origin: len(self._effects.get(rule.origin, Effect()).matched) for rule in rules}
-        doubtful = (rule for rule in rules if rule.when or used[rule.origin] < len(rule.match))
-        stale = [rule for rule in doubtful if not rule.is_expired and is_judged(rule)]
+        stale = [rule for rule in rules if not rule.is_expired and is_judged(rule)]
         stale_ones = stale_diagnostics(stale, self._effects, modules=list(self._modules), tags=list(self._tags))
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
-    def case_uses(self, suites: Mapping[Path, Sequence[Suite]], *, whole: bool) -> tuple[CaseUse, ...]:
-        """Return the rules that name cases, of those whose suites were all seen; arguments are as for `diagnostics`."""
-        naming = [rule for rule in self._rules.values() if rule.cases and not rule.is_expired]
-        if not whole or not naming:
-            return ()
+    def case_uses(self, suites: Mapping[Path, Sequence[Suite]]) -> tuple[CaseUse, ...]:
+        """Return the rules in force that name cases, of those whose suites, of the files in `suites`, were all seen."""
+        in_force = (rule for origin, rule in self._rules.items() if origin in self._in_force)
+        naming = [rule for rule in in_force if rule.cases and not rule.is_expired]
         is_judged = self._judgement(suites)
         return tuple(
             (str(rule.origin.file), rule.origin.key_path, rule.cases, effect.modules)

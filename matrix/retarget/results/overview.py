@@ -110,6 +110,12 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         is_judged = not failure.goldens or (not self.is_bad and {*self.goldens}.isdisjoint(failure.goldens))
         return "" if is_judged else "its golden rule was not judged"
 
+    def missing_since(self, before: State) -> str:
+        """Return the devices on which a target was as expected before, and was not run, where it is on others of them;
+        empty for none."""
+        now, was = ({*map(_devices, one.places)} if one.is_good else set() for one in (self, before))
+        return f"not on {' or '.join(sorted(was - now))}" if was & now and was - now else ""
+
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
         cases = f" in {listed(self.cases)}" if self.cases else ""
@@ -124,8 +130,9 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
         if before is None or after is None:
             return None if before is after else Change.GONE if after is None else Change.NEW
-        if before.anywhere == after.anywhere:
-            return None
+        is_missing = bool(after.missing_since(before))
+        if is_missing or before.anywhere == after.anywhere:
+            return Change.STOPPED if is_missing else None
         if after.is_bad:
             return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
         if after.is_good:
@@ -166,7 +173,7 @@ class Change(StrEnum):
     BROKEN = "newly broken"
     """It fails, and did not before, or fails in further cases."""
     STOPPED = "no longer run"
-    """It was as expected or failed, and is skipped, blocked, not run or run in part now."""
+    """It was as expected or failed, and is skipped, blocked, not run or run in part now, or on fewer of its devices."""
     GONE = "gone"
     """It is not among the targets any more."""
     MENDED = "newly mended"
@@ -175,6 +182,11 @@ class Change(StrEnum):
     """Another stage, signature or outcome, or as expected where that says nothing of the failure."""
     NEW = "new"
     """It was not among the targets before."""
+
+
+def _devices(place: str) -> str:
+    no_device = "the host ", "the toolchain ", "the declared "
+    return SEPARATOR.join(word for word in place.split(SEPARATOR) if not word.startswith(no_device))
 
 
 class Difference(NamedTuple):
@@ -228,6 +240,7 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     """Yield what differs, of targets with their states before and after."""
     for target, before, after in states:
         if (change := State.change(before, after)) is not None:
-            if change is Change.OTHER and before and before.is_bad and after and after.is_good:
-                after = replace(after, signature=after.silence_on(before))  # noqa: PLW2901
+            if change in {Change.OTHER, Change.STOPPED} and before and after and after.is_good:
+                silence = after.silence_on(before) if before.is_bad else after.missing_since(before)
+                after = replace(after, signature=silence)  # noqa: PLW2901
             yield Difference(target, change, before, after)

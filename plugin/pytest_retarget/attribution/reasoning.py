@@ -57,7 +57,8 @@ def _at(record: TargetRecord, name: str) -> TargetRecord:
     """The known outcome of one case: that it passed or failed as the target did, or by itself, or was not run."""
     cases = {case.name: case for case in _cases_of(record)}
     if not (fails(record) or record.outcome is Outcome.XPASSED) or not cases:
-        return record
+        left_out = {case.name for case in record.cases if passes(record) and case.outcome is Outcome.NOT_RUN}
+        return replace(record, outcome=Outcome.NOT_RUN) if name in left_out else record
     if (case := cases.get(name)) is None or case.lacking:
         return replace(record, outcome=Outcome.NOT_RUN, observation=None)
     if not case.stage:

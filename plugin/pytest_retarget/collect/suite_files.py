@@ -111,7 +111,7 @@ class SuiteCollector(_Collecting):
         targets = found.targets(self.suite, self.path)
         assigned = found.assignment(self.suite, targets, self.path)
         self._assignment = assigned
-        if self._only is None and not found.registry.unknown(self.suite):
+        if not found.registry.unknown(self.suite):
             found.usage.collected(self.path, self.suite)
         found.marks.register(targets)
         selection = _Selection(self.config, self._only)

@@ -132,9 +132,9 @@ class TerminalHooks:
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
-            found.usage.use(rule for item in items for rule in item.in_force.wholes)
+            found.usage.use(rule for item in items for rule in item.in_force.all)
             errors = found.expectation_diagnostics(self._config)
-            uses = found.case_uses(self._config)
+            uses = found.case_uses()
         return {
             "compiles": services.statistics() if services is not None else {},
             "notes": [*self._collection.notes, *(services.engine.notes if services is not None else ())],

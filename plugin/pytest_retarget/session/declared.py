@@ -148,9 +148,9 @@ class Declared:
         """Return the errors of expectations that only a session can detect: those that expired or have no effect."""
         return self._lines(self.usage.diagnostics(self._suites, whole=is_whole(config)))
 
-    def case_uses(self, config: pytest.Config) -> tuple[CaseUse, ...]:
+    def case_uses(self) -> tuple[CaseUse, ...]:
         """Return the rules that name cases, of those that this session can judge once the cases are known."""
-        return self.usage.case_uses(self._suites, whole=is_whole(config))
+        return self.usage.case_uses(self._suites)
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, without what an earlier one reported."""

@@ -94,6 +94,8 @@ def check(
     there = [one.id for one in without if one.id in elsewhere]
     changed = [one.id for one in states if one.is_changed and one.is_tried]
     permanent = [one for one in states if one.is_permanent and one.line is not None]
+    here = [one for one in permanent if not one.is_over]
+    cannot = "not on this device, which may have a ladder of its own; where none has it any more, remove the line"
     of_before = "of another digest, or where it does not say which cases fail"
     raises = f"`retarget bringup {settings.name} --raise`"
     return Checked(
@@ -103,6 +105,7 @@ def check(
             *_by_reason("no verdict", [one for one in states if one.is_lost]),
             *_lower(lower, name, settings.name),
             *_disagreements(states, name),
+            *_by_reason(cannot, [one for one in here if one.target.skipped_by is None]),
         ),
         to_raise=(
             *grouped(ladder.unsettled),
@@ -110,7 +113,7 @@ def check(
             *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
             *_listed(f"new: {counted(len(new), 'target')} without a line", new),
-            *(f"{name}:{one.line.number}: {one.id} cannot be any more: {one.reason}" for one in permanent if one.line),
+            *_by_reason("skipped by a rule", [one for one in permanent if one.is_over]),
         ),
         notes=(
             *(
@@ -118,6 +121,7 @@ def check(
                 for line in ladder.lines
                 if line.lowered_from is not None
             ),
+            *_by_reason("skipped on this device", [one for one in here if one.target.skipped_by is not None]),
             *_by_reason(
                 "not tried",
                 [one for one in states if one.standing is Standing.NOT_TRIED and not (one.is_stale or one.is_lost)],
@@ -273,19 +277,19 @@ def _listed(heading: str, rows: Sequence[str]) -> Iterator[str]:
 def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str, Line] | None = None) -> Raised:
     """Return a ladder with the rungs of states: higher ones, new targets, and today's digests of what did not fall.
 
-    Lines of what is no target any more, or cannot be one, go; a new target of the same digest takes the rung over. No
-    line gets lower than it is, or than it is in `committed`, from where one that was removed or lowered by hand comes
-    back.
+    Lines of what is no target any more, or can be one on no device, go; a new target of the same digest takes the rung
+    over. No line gets lower than it is, or than it is in `committed`, from where one that was removed or lowered by
+    hand comes back, but for those of what this device cannot run.
     """
     changes: Counter[str] = Counter()
     lines: dict[str, Line] = {}
     known = {one.id for one in states}
     gone = {line.digest: line for line in ladder.lines if line.target not in known}
     for one in states:
-        line = _highest(one.line, (committed or {}).get(one.id))
+        line = one.line if one.is_permanent else _highest(one.line, (committed or {}).get(one.id))
         if line is None and one.target.digest in gone:
             line = replace(gone[one.target.digest], target=one.id)
-        if one.is_permanent or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
+        if one.is_over or (line is None and (one.rung is None or (one.only_compiled and rungs_of(one.target)))):
             continue
         if line is None and one.rung is not None:
             lines[one.id] = Line(target=one.id, rung=one.rung, digest=one.target.digest, failing=one.failing)

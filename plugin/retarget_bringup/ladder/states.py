@@ -50,7 +50,8 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
 
     With `checks_artifact` the module's kind runs nothing, and checks what the compiler made.
 
-    `rules` are the expectations in force for it; `compile_rules` those for the compile target of a run target.
+    `rules` are the expectations in force for it; `compile_rules` those for the compile target of a run target. With
+    `asks_devices` they are those on one device, and others on another.
     """
 
     id: str
@@ -60,6 +61,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
     checks_artifact: bool = False
     rules: TargetRules = field(default_factory=TargetRules)
     compile_rules: TargetRules = field(default_factory=TargetRules)
+    asks_devices: bool = False
 
     def on(self, record: TargetRecord) -> LadderTarget:
         """Return the target with the rules that are in force on the devices of a record."""
@@ -68,7 +70,8 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
         compiled = [one.traits for one in record.compile.devices] if record.compile is not None else []
         devices = [one.traits for one in record.devices] if self.runs else compiled
         rules = self.rules.on(self.declared.target, devices)
-        return replace(self, rules=rules, compile_rules=self.compile_rules.on(self.declared.compiled, compiled))
+        compile_rules = self.compile_rules.on(self.declared.compiled, compiled)
+        return replace(self, rules=rules, compile_rules=compile_rules, asks_devices=True)
 
     @property
     def all_rules(self) -> tuple[Expectation, ...]:
@@ -139,6 +142,11 @@ class TargetState(Struct, frozen=True, kw_only=True):
         line = self.line
         names_none = line is not None and self.rung is line.rung and bool(self.failing) and not line.failing
         return names_none or (line is not None and line.digest != self.target.digest)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is permanent on each device, not only where it was tried."""
+        return self.is_permanent and self.target.skipped_by is not None and not self.target.asks_devices
 
     @property
     def is_tried(self) -> bool:

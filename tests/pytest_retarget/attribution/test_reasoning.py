@@ -121,6 +121,15 @@ def test_a_case_whose_values_could_not_be_had_says_nothing_of_the_compiler() -> 
     )
 
 
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.FLAKY, Outcome.XPASSED])
+def test_a_case_that_a_rule_skips_on_another_is_not_said_to_pass_there(outcome: Outcome) -> None:
+    failing = with_cases("a/r", first={}, second=COMPARE)
+    cases = (failing.cases[0], CaseRecord(name="second", outcome=Outcome.NOT_RUN, excused=True))
+    other = replace(seen("a/s", str(outcome)), cases=cases)
+    assert conclusion(failing, [other]).startswith(("Inconclusive: nothing else has run ", "second: Inconclusive: "))
+    assert reference(failing, [other]) is None
+
+
 UNREAD = {"stage": "load", "signature": "onnxruntime cannot evaluate m.onnx"}
 AGREE = {**COMPARE, "agree_with": "ref"}
 

@@ -140,6 +140,16 @@ def test_the_first_difference_shows_where_both_values_and_the_errors(
     assert lines[8] == "1 of 2 arrays differ; 7 values of 1 case compared"
 
 
+def test_a_suite_that_compiles_the_module_otherwise_is_said_not_to_be_compared(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = '[[module_test_suite]]\nname = "{}"\nsrcs = ["*.toy"]\nkind = "toys"\ntargets = ["all"]\n{}\n'
+    suites = suite.format("same", ""), suite.format("other", 'compiler_flags = ["-O3"]')
+    (project / "suite.toml").write_text("\n".join([CONFIGS, *suites]))
+    _, lines = compare(capsys, "plain.toy", "--configs", "good,off")
+    assert lines[0].endswith(", suite toys (also in suite same) (not compared, for its other flags: suite other)")
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "message"),

@@ -149,6 +149,18 @@ def test_a_pass_on_another_device_is_not_said_to_mend(run: Run, write: Write) ->
     assert run("diff", "a.jsonl", "c.jsonl")[1].splitlines()[0] == "newly mended: 1"
 
 
+def test_a_device_whose_session_is_missing_now_is_named(run: Run, write: Write) -> None:
+    here, there = (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p") for name in "AB")
+    for folder, on in {"two": (here, there), "one": (here,), "two again": (there, here), "other": (there,)}.items():
+        Path(folder).mkdir()
+        for number, device in enumerate(on):
+            write(f"{folder}/{number}", passed("t", devices=(device,)), passed("u"))
+    said = ["no longer run: 1", "  t", "    passed → passed: not on d B", "", "1 no longer run, 1 target unchanged"]
+    assert run("diff", "two", "one") == (1, "".join(f"{line}\n" for line in said), "")
+    for before, after in (("two", "two again"), ("one", "two"), ("one", "other")):
+        assert run("diff", before, after) == (0, "2 targets unchanged\n", "")
+
+
 def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
     broken = GoldenRecord(rule="r", verdict="broken", text="")
     write("a", failed("t", "golden rule broken", goldens=(broken,)))

@@ -310,6 +310,18 @@ def test_a_rule_of_a_file_that_serves_no_suite_has_no_effect(write: Write, capsy
     ]
 
 
+def test_a_rule_for_cases_is_judged_by_the_targets_that_it_is_about(write: Write, registry: Registry) -> None:
+    write({"expectations.toml": rule('match = "sub"; case = "x"') + rule('match = "add"; case = "y"')})
+    suite, targets, assignment = assigned(registry)
+    usage, files = RuleUsage(), {suite.origin.file: (suite,)}
+    usage.add(suite, assignment, targets)
+    usage.use(suite.expectations[:1])
+    assert usage.case_uses(files) == ()  # other suites of the file may have modules of that name
+    usage.collected(suite.origin.file, suite)
+    ((_, key_path, cases, modules),) = usage.case_uses(files)
+    assert (key_path, cases, modules) == ("expectation[0]", ("x",), {(suite.name, "sub")})
+
+
 def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, registry: Registry) -> None:
     write({"expectations.toml": rule('match = "nothing"') + rule('match = "sub"; until = 2020-01-31')})
     suite, targets, assignment = assigned(registry)

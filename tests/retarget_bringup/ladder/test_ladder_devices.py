@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from laddered import fails, ladder, passes, session, target
-from retarget.results import DeviceRecord
+from laddered import fails, id_of, ladder, passes, record, rule, session, target
+from model_targets import compile_target, run_target
+from retarget.model import Expectation
+from retarget.results import DeviceRecord, Outcome
+from retarget.session import RuleSet
 from retarget_bringup.ladder.check import apply_options
 from retarget_bringup.ladder.files import Ladder, Settings, read_ladder, read_settings, write_ladder
 from retarget_bringup.ladder.states import DRIVER, Devices, TargetState, states
@@ -65,6 +69,28 @@ def test_raising_on_another_device_says_what_it_does_and_keeps_both(
     after = read_ladder(settings.ladder_file)
     assert after.devices == (NEW, "vulkan: Old*")
     assert Devices(tried(device(), after), after.devices).notes(raises=False) == []
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [(), [rule(match=("b",), outcome="skip", when="on(name='New')", reason="no f16")]],
+    ids=["required", "skipped"],
+)
+def test_raising_where_a_device_lacks_what_another_has_keeps_the_line(
+    settings: Settings, capsys: pytest.CaptureFixture[str], rules: Sequence[Expectation]
+) -> None:
+    both = [target("a"), target("b", rules=RuleSet(rules).rules_for(run_target(compile_target("b"))))]
+    skipped = record("b", outcome=Outcome.SKIPPED, reason="no f16", unsuitable=not rules, devices=(device(),))
+    results = [session(passes("a", devices=(device(),)), skipped)]
+    before = recorded(settings, "vulkan: Old*", a="loads", b="matches")
+    status = apply_options(settings, before, states(both, results, before, stable=3), raises=True)
+    printed = capsys.readouterr().out
+    assert status == ("x.ladder does not hold: 1 problem\n" in printed) == (not rules)
+    said = "skipped on this device: " if rules else "where none has it any more, remove the line: "
+    assert f"{said}1 target, such as {id_of('b')}: no f16\n" in printed
+    assert f"{id_of('b')} matches" in settings.ladder_file.read_text()
+    by_hand = recorded(settings, NEW, a="matches")
+    assert apply_options(settings, by_hand, states(both, results, by_hand, stable=3), raises=True) == 0
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,11 @@ def compare_configs(arguments: argparse.Namespace) -> int:
         comparison = None
         if all(is_recorded(folder) for folder in folders):
             comparison = engine.compare(folders, sides, tolerance)
-    suites = [found.suite.name, *(f"(also in suite {one.suite.name})" for one in alike)]
+    suites = [found.suite.name]
+    for one in alike:
+        known = {(own.compile.compiler.name, own.compile.flags) for own in one.targets}
+        is_same = all((own.compile.compiler.name, own.compile.flags) in known for own in targets)
+        suites.append(f"({'also in' if is_same else 'not compared, for its other flags:'} suite {one.suite.name})")
     declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
     title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")

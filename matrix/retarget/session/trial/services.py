@@ -167,9 +167,9 @@ class RulesInForce(Struct, frozen=True, kw_only=True):
         return cls(rules=rules, compiled=of_compiled, deferred=deferred)
 
     @property
-    def wholes(self) -> tuple[Expectation, ...]:
-        """All that are about the whole target or the compile target."""
-        return (*self.rules.wholes, *self.compiled.wholes)
+    def all(self) -> tuple[Expectation, ...]:
+        """All that are about the target, its cases or the compile target."""
+        return (*self.rules.all, *self.compiled.wholes)
 
     @property
     def asks_devices(self) -> bool:

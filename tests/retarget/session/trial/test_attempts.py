@@ -193,7 +193,7 @@ def test_the_rules_of_a_target_are_its_own_and_those_of_its_compile() -> None:
     compiles, runs = rule(0, stages=("compile",)), rule(1)
     found = in_force(compiles, runs)
     assert (found.compile_rule, found.rules.whole, found.is_deferred) == (compiles, runs, False)
-    assert [one.origin.key_path for one in found.wholes] == ["1", "0"]
+    assert [one.origin.key_path for one in found.all] == ["1", "0"]
     assert found.compile_rules == TargetRules(whole=compiles)
     both = in_force(rule(stages=("compile", "run")))
     assert (both.is_deferred, both.compile_rule is not None) == (True, True)
