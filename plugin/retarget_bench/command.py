@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, select_records
 from retarget.model import Metric, parse_percent
-from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results, results_of
+from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results
 from retarget.support import RetargetError, counted, shown
 
 from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
@@ -106,7 +106,7 @@ def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known, results_of(sessions)
+    return known, sessions.results
 
 
 def _words(*machines: tuple[str, ...]) -> str:

@@ -14,16 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from retarget.results import (
-    FailureGroup,
-    Outcome,
-    Plan,
-    SessionResults,
-    TargetRecord,
-    faulty_sessions,
-    read_results,
-    results_of,
-)
+from retarget.results import FailureGroup, Outcome, Plan, SessionResults, TargetRecord, read_results
 from retarget.support import RetargetError, counted, error_annotations, listed, on_github, strip_colour
 
 _MAX_BYTES = 1_000_000
@@ -56,8 +47,8 @@ def _run(arguments: argparse.Namespace) -> int:
     plan = Plan.read(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
     sessions = read_results(arguments.results, if_any=plan is not None)
-    records = results_of(sessions)
-    text = markdown(records, plan, faulty_sessions(sessions))
+    records = sessions.results
+    text = markdown(records, plan, sessions.faulty)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if page:
         try:

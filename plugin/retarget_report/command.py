@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from retarget.results import faulty_sessions
+from retarget.results import Sessions
 from retarget.support import RetargetError, display_path, install_hint, write_atomically
 
 from retarget_report.folder import expect_free
@@ -149,7 +149,7 @@ def _index(report: Report) -> str:
         good=sum(number for state, number in counts.items() if state.sort == "good"),
         missing=counts[State.MISSING],
         incomplete=[session for session in report.sessions if not session.is_complete],
-        failed=[session for session in faulty_sessions(report.sessions) if session.is_complete],
+        failed=[session for session in Sessions(report.sessions).faulty if session.is_complete],
         written=datetime.now(UTC).timestamp(),
     )
 

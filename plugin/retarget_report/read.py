@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
-from retarget.results import History, Outcome, Plan, SessionResults, TargetRecord, Waived, attempts_of, read_results
+from retarget.results import History, Outcome, Plan, SessionResults, Sessions, TargetRecord, Waived, read_results
 from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
@@ -130,7 +130,7 @@ def _bringup(file: Path) -> dict[str, Any]:
 
 
 def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple[list[Target], int]:
-    attempts = attempts_of(sessions)
+    attempts = Sessions(sessions).attempts
     counted = Counter(target for session in sessions for target in {record.nodeid for record in session.records})
     legs = {one: leg for plan in plans for leg in plan.legs for one in leg.ids}
     waived = {one: waiver for plan in plans for waiver in plan.waived for one in waiver.ids}

@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
@@ -303,7 +304,7 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     return list(found)
 
 
-def read_results(paths: Iterable[Path], *, if_any: bool = False) -> tuple[SessionResults, ...]:
+def read_results(paths: Iterable[Path], *, if_any: bool = False) -> Sessions:
     """Read all results in files and folders: the sessions, by their start. Duplicates in several files count once.
 
     With `if_any` there may be none, such as of a plan of which no leg came to write some.
@@ -337,7 +338,7 @@ def read_results(paths: Iterable[Path], *, if_any: bool = False) -> tuple[Sessio
             where = display_path(next(iter(files[session])))
             msg = f"{where}: found records of the session {session!r} without its first line; the file is damaged"
             raise RetargetError(msg)
-    return tuple(
+    return Sessions(
         SessionResults(
             start=start,
             records=tuple(records.get(session, ())),
@@ -450,70 +451,71 @@ def _words(devices: Sequence[DeviceRecord]) -> tuple[str, ...]:
     return (*filter(None, [models]), *sorted({f"the CPU {one.host}" for one in devices if one.host}))
 
 
-def _standing(sessions: Iterable[SessionResults]) -> dict[str, list[_Attempts]]:
-    """Return by target the failures that stand and the other results of other circumstances, the result last."""
-    found: dict[str, list[_Attempts]] = {}
-    for session in sessions:
-        state_of = _states(session)
-        for one, said in session.by_target.items():
-            standing, last = found.get(one, []), said[-1]
-            has_failed = any(own.state.is_bad for own in standing)
-            if standing and (last.outcome.is_incomplete or (has_failed and _is_left_out(last))):
-                continue
-            state = state_of(last)
-            found[one] = [*(own for own in standing if state.silence_on(own.state)), _Attempts(said, state)]
-    for standing in found.values():
-        standing.sort(key=lambda own: own.state.is_bad)
-    return found
+class Sessions(tuple[SessionResults, ...]):
+    """Sessions that are read together, by their start: what they say of each target, by its id."""
 
+    @cached_property
+    def _standing(self) -> dict[str, list[_Attempts]]:
+        """By target the failures that stand and the other results of other circumstances, the result last."""
+        found: dict[str, list[_Attempts]] = {}
+        for session in self:
+            state_of = _states(session)
+            for one, said in session.by_target.items():
+                standing, last = found.get(one, []), said[-1]
+                has_failed = any(own.state.is_bad for own in standing)
+                if standing and (last.outcome.is_incomplete or (has_failed and _is_left_out(last))):
+                    continue
+                state = state_of(last)
+                found[one] = [*(own for own in standing if state.silence_on(own.state)), _Attempts(said, state)]
+        for standing in found.values():
+            standing.sort(key=lambda own: own.state.is_bad)
+        return found
 
-def attempts_of(sessions: Iterable[SessionResults]) -> dict[str, Sequence[TargetRecord]]:
-    """Return the records of each target by its id, its result last: of several sessions those of the last that came to
-    it, and to all of its cases. A failure stands until a result in the same circumstances (`State.silence_on`), nor is
-    it mended by a session that skips the target, unless a rule or a requirement has it skipped, or in which another one
-    blocks it."""
-    return {one: standing[-1].records for one, standing in _standing(sessions).items()}
+    @property
+    def attempts(self) -> dict[str, Sequence[TargetRecord]]:
+        """The records of each target, its result last: those of the last session that came to it, and to all of its
+        cases. A failure stands until a result in the same circumstances (`State.silence_on`), nor is it mended by a
+        session that skips the target, unless a rule or a requirement has it skipped, or in which another one blocks
+        it."""
+        return {one: standing[-1].records for one, standing in self._standing.items()}
 
+    @property
+    def results(self) -> dict[str, TargetRecord]:
+        """The result of each target: that of the last session that came to it."""
+        return {target: records[-1] for target, records in self.attempts.items()}
 
-def states_of(
-    sessions: Iterable[SessionResults], state_of: Callable[[TargetRecord], State] = State.of
-) -> dict[str, tuple[TargetRecord, State]]:
-    """Return the result of each target, by its id, with its state in all circumstances in which it is like that."""
-    found: dict[str, tuple[TargetRecord, State]] = {}
-    for one, standing in _standing(sessions).items():
-        record, now = standing[-1].records[-1], standing[-1].state
-        sort = now.is_good, now.is_bad, now.goldens
-        like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
-        places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
-        found[one] = record, replace(state_of(record), places=places, goldens=now.goldens)
-    return found
+    def states(self, state_of: Callable[[TargetRecord], State] = State.of) -> dict[str, tuple[TargetRecord, State]]:
+        """Return the result of each target with its state in all circumstances in which it is like that."""
+        found: dict[str, tuple[TargetRecord, State]] = {}
+        for one, standing in self._standing.items():
+            record, now = standing[-1].records[-1], standing[-1].state
+            sort = now.is_good, now.is_bad, now.goldens
+            like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
+            places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
+            found[one] = record, replace(state_of(record), places=places, goldens=now.goldens)
+        return found
+
+    @property
+    def faulty(self) -> list[SessionResults]:
+        """The sessions with a fault; but not those that came to their end and of which later ones have all results,
+        one of them, which ran as much, without a fault."""
+        current = {record.session for record in self.results.values()}
+        return [
+            one
+            for number, one in enumerate(self, start=1)
+            if one.fault
+            and (
+                not one.is_complete
+                or one.start.session in current
+                or not any(not later.fault and _asks_no_more(later.start, one.start) for later in self[number:])
+            )
+        ]
 
 
 def _is_left_out(record: TargetRecord) -> bool:
     """Whether a target is blocked, or was skipped by the machine or the options of a session, not by a declaration."""
     is_skipped = record.outcome is Outcome.SKIPPED and not (record.excused or record.unsuitable)
     return is_skipped or record.outcome is Outcome.BLOCKED
-
-
-def results_of(sessions: Iterable[SessionResults]) -> dict[str, TargetRecord]:
-    """Return the result of each target, by its id: of several sessions, that of the last that came to it."""
-    return {target: records[-1] for target, records in attempts_of(sessions).items()}
-
-
-def faulty_sessions(sessions: Sequence[SessionResults]) -> list[SessionResults]:
-    """Return the sessions with a fault; but not those that came to their end and of which later ones have all results,
-    one of them, which ran as much, without a fault."""
-    current = {record.session for record in results_of(sessions).values()}
-    return [
-        one
-        for number, one in enumerate(sessions, start=1)
-        if one.fault
-        and (
-            not one.is_complete
-            or one.start.session in current
-            or not any(not later.fault and _asks_no_more(later.start, one.start) for later in sessions[number:])
-        )
-    ]
 
 
 def _asks_no_more(session: SessionStart, other: SessionStart) -> bool:

@@ -29,7 +29,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.results.files import SessionResults, faulty_sessions, states_of
+from retarget.results.files import SessionResults, Sessions
 from retarget.results.measurements import Measurement
 from retarget.results.overview import Change, State, differences
 from retarget.results.record import Outcome, TargetRecord, When
@@ -175,8 +175,8 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
         msg = "found no session; a run of a history needs at least one"
         raise RetargetError(msg)
     starts = [one.start for one in sessions]
-    sessions = sorted(sessions, key=lambda one: (one.start.started, one.start.session))
-    read = sorted(states_of(sessions, State.by_case).items())
+    together = Sessions(sorted(sessions, key=lambda one: (one.start.started, one.start.session)))
+    read = sorted(together.states(State.by_case).items())
     found, states = {name: record for name, (record, _) in read}, {name: state for name, (_, state) in read}
     of = sorted(set(states.values()))
     numbers = {state: number for number, state in enumerate(of)}
@@ -189,7 +189,7 @@ def pack(sessions: Sequence[SessionResults]) -> tuple[HistoryRun, bytes]:
         plans=_each(one.plan for one in starts),
         legs=_each(one.leg for one in starts),
         revisions=_each(one.revision for one in starts),
-        complete=not faulty_sessions(sessions),
+        complete=not together.faulty,
         targets=len(states),
     )
     content = msgspec.json.encode(

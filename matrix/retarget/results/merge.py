@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from retarget.results.files import RESULTS_SUFFIX, SessionResults, read_results
+from retarget.results.files import RESULTS_SUFFIX, SessionResults, Sessions, read_results
 from retarget.results.overview import State
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
@@ -37,7 +37,7 @@ class Merged(Struct, frozen=True, kw_only=True):
     """The content of a file after a merge; `changed` says whether the merge changed any of its bytes."""
 
     path: Path
-    sessions: tuple[SessionResults, ...]
+    sessions: Sessions
     changed: bool
 
 

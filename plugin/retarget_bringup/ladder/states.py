@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
-from retarget.results import DeviceRecord, Outcome, Result, SessionResults, State, TargetRecord, results_of
+from retarget.results import DeviceRecord, Outcome, Result, SessionResults, Sessions, State, TargetRecord
 from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules
 from retarget.support import Checkout, RetargetError, counted, first_line
 from retarget.support import dependency_state as state_of_file
@@ -241,7 +241,7 @@ def states(
     """
     lines = ladder.line_of({one.id: one.digest for one in targets})
     by_id = [session.by_target for session in sessions]
-    results = results_of(sessions)
+    results = Sessions(sessions).results
     targets = [one.on(results[one.id]) if one.id in results else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
-from retarget.results import SessionResults, TargetRecord, read_results, results_of
+from retarget.results import Sessions, TargetRecord, read_results
 from retarget.session import (
     Declared,
     Engine,
@@ -45,14 +45,14 @@ class Found(Struct, frozen=True, kw_only=True):
     settings: Settings
     ladder: Ladder
     declared: Set[str]
-    sessions: Sequence[SessionResults]
+    sessions: Sessions
     states: Sequence[TargetState]
     sizes: Mapping[str, ModuleSize] = field(default_factory=dict)
 
     @property
     def results(self) -> Mapping[str, TargetRecord]:
         """The result of each target, by its id."""
-        return results_of(self.sessions)
+        return self.sessions.results
 
 
 def read_found(
@@ -219,7 +219,7 @@ def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] =
     with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as folder:
         what = f"running {counted(len(targets), 'module')} with the reference backend"
         run_pytest(found.settings.root, Path(folder), (), targets=targets, extensions=extensions, what=what)
-        return results_of(read_results([Path(folder)]))
+        return read_results([Path(folder)]).results
 
 
 _KEPT = 5

@@ -12,7 +12,7 @@ from data_errors import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model.outcomes import Observation
-from retarget.results.files import Attribution, SessionResults, read_results, results_of
+from retarget.results.files import Attribution, SessionResults, Sessions, read_results
 from retarget.results.merge import check_agreement, file_of, merge_into
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -163,8 +163,8 @@ def test_a_session_that_ended_before_a_target_contradicts_no_result() -> None:
     for first, last in ((ended, passed("t")), (passed("t"), ended)):
         sessions = [session("s1", first), session("s2", last, day=1)]
         check_agreement(sessions)
-        assert results_of(sessions)["t"].outcome is Outcome.PASSED
-    assert results_of([session("s1", ended)])["t"].outcome is Outcome.NOT_RUN
+        assert Sessions(sessions).results["t"].outcome is Outcome.PASSED
+    assert Sessions([session("s1", ended)]).results["t"].outcome is Outcome.NOT_RUN
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from msgspec import convert, json, to_builtins
 from msgspec.structs import replace
 from retarget.cli.main import main
 from retarget.results.export import ctrf, junit
-from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, new_session, read_results, results_of
+from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, Sessions, new_session, read_results
 from retarget.results.history import pack, timelines, unpack
 from retarget.results.measurements import Measurement
 from retarget.results.merge import check_agreement
@@ -76,7 +76,7 @@ PASSES: dict[str, Callable[[TargetRecord], bool]] = {
     "junit": lambda record: b"<skipped" not in junit([session(record)]),
     "ctrf": lambda record: json.decode(ctrf([session(record)]))["results"]["summary"]["passed"] == 1,
     "totals": lambda record: bool(Measurement.totals(record)),
-    "the last session": lambda record: results_of([session(WHOLE), session(record, 2.0)])[ID].session == "s2.0",
+    "the last session": lambda record: Sessions([session(WHOLE), session(record, 2.0)]).results[ID].session == "s2.0",
 }
 
 

@@ -18,12 +18,11 @@ from retarget.model.outcomes import DeviceInfo
 from retarget.results.files import (
     Attribution,
     ResultsWriter,
+    Sessions,
     SessionStart,
-    faulty_sessions,
     json_schema,
     new_session,
     read_results,
-    results_of,
 )
 from retarget.results.plan import Leg, Plan, digest_of_ids
 from retarget.results.record import DeviceRecord, GoldenRecord, Outcome, TargetRecord
@@ -58,7 +57,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
             writer.write(record(session, outcome=outcome))
         writer.end(1)
     sessions = read_results([tmp_path])
-    for results in (results_of(sessions), sessions[0].latest):
+    for results in (Sessions(sessions).results, sessions[0].latest):
         assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
 
@@ -218,7 +217,7 @@ def test_a_skip_mends_a_failure_only_where_it_is_declared(
         with ResultsWriter(tmp_path, began) as writer:
             writer.write(record(began, **fields))
             writer.end(0)
-    (found,) = results_of(read_results([tmp_path])).values()
+    (found,) = read_results([tmp_path]).results.values()
     assert found.outcome is result
 
 
@@ -245,7 +244,7 @@ def test_a_failure_on_a_device_stands_until_the_target_is_as_expected_there(
 ) -> None:
     records = [passed("t", outcome=outcome, devices=(device,) if device else ()) for device, outcome in seen]
     sessions = [session(str(number), record, day=number) for number, record in enumerate(records)]
-    assert results_of(sessions)["t"].session == result
+    assert Sessions(sessions).results["t"].session == result
 
 
 @pytest.mark.parametrize(
@@ -264,7 +263,7 @@ def test_a_failure_without_devices_is_not_mended_just_anywhere(
     beside = [passed(f"u{number}", devices=(one,)) for number, one in enumerate(others)]
     before = session("0", passed("t", outcome=Outcome.ERROR), *beside, cpu="this", host="here")
     after = session("1", passed("t", devices=(device,)), day=1, **machine)
-    assert results_of([before, after])["t"].session == ("0" if stands else "1")
+    assert Sessions([before, after]).results["t"].session == ("0" if stands else "1")
 
 
 @pytest.mark.parametrize("kind", ["compile", "run"])
@@ -283,7 +282,7 @@ def test_a_failure_to_compile_stands_until_it_compiles_on_that_kind_of_host(
     known = {"runtime": ""} if kind == "compile" else {"devices": (_A,)}
     before = session("0", failed("t", stage="compile", **known), **was)
     after = session("1", compiled("t") if kind == "compile" else passed("t", **known), day=1, **now)
-    assert results_of([before, after])["t"].session == ("0" if stands else "1")
+    assert Sessions([before, after]).results["t"].session == ("0" if stands else "1")
 
 
 @pytest.mark.parametrize("kind", ["compile", "run"])
@@ -295,19 +294,19 @@ def test_a_failure_with_a_toolchain_stands_until_it_is_as_expected_with_that(
 ) -> None:
     known = {"runtime": ""} if kind == "compile" else {"devices": (_A,)}
     before, after = failed("t", **known, toolchains=was), passed("t", **known, toolchains=now)
-    assert results_of([session("0", before), session("1", after, day=1)])["t"].session == ("0" if stands else "1")
+    assert Sessions([session("0", before), session("1", after, day=1)]).results["t"].session == ("0" if stands else "1")
 
 
 def test_a_failure_on_several_devices_at_once_is_not_mended_on_others() -> None:
     before, after = failed("t", devices=(_A, _A)), passed("t", devices=(_A, _B))
-    assert results_of([session("0", before), session("1", after, day=1)])["t"].session == "0"
+    assert Sessions([session("0", before), session("1", after, day=1)]).results["t"].session == "0"
 
 
 def test_another_failure_in_a_benchmark_is_no_judgement_of_a_broken_golden_rule() -> None:
     broken = failed("t", devices=(_A,), goldens=(GoldenRecord(rule="r", verdict="broken", text=""),))
     kept = passed("u", goldens=(GoldenRecord(rule="r", verdict="kept", text=""),))
     later = [session("1", failed("t", devices=(_A,)), kept, day=1), session("2", passed("t", devices=(_A,)), day=2)]
-    assert results_of([session("0", broken), *later])["t"].session == "0"
+    assert Sessions([session("0", broken), *later]).results["t"].session == "0"
 
 
 @pytest.mark.parametrize(("now", "stands"), [("x86", False), ("arm", True)])
@@ -315,8 +314,10 @@ def test_a_failure_on_the_cores_of_one_kind_of_cpu_stands_until_it_passes_on_tha
     info = DeviceInfo(driver="local-sync", uri="local-sync://", ordinal=0, name="host CPU", physical_id="cpu")
     first, second, older = (DeviceRecord.of(dataclasses.replace(info, host=host)) for host in ("x86", now, ""))
     after = session("1", passed("t", devices=(second,)), day=1)
-    assert results_of([session("0", failed("t", devices=(first,))), after])["t"].session == ("0" if stands else "1")
-    assert results_of([session("0", failed("t", devices=(older,))), after])["t"].session == "1"
+    assert Sessions([session("0", failed("t", devices=(first,))), after]).results["t"].session == (
+        "0" if stands else "1"
+    )
+    assert Sessions([session("0", failed("t", devices=(older,))), after]).results["t"].session == "1"
     card = DeviceRecord.of(dataclasses.replace(info, physical_id="gpu-1", host="x86"))
     assert not card.host
 
@@ -327,11 +328,11 @@ def test_a_broken_golden_rule_is_mended_by_a_benchmark_alone(make: Callable[...,
     devices = {"devices": (_A,)} if make is passed else {}
     before = session("0", make("t", outcome=Outcome.FAILED, goldens=(broken,), **devices))
     plain = session("1", make("t", **devices), day=1)
-    assert results_of([before, plain])["t"].session == "0"
+    assert Sessions([before, plain]).results["t"].session == "0"
     measured = session("2", make("t", goldens=(kept,), **devices), day=2)
-    assert results_of([before, plain, measured])["t"].session == "2"
+    assert Sessions([before, plain, measured]).results["t"].session == "2"
     other = session("2", make("t", **devices), make("u", goldens=(kept,)), day=2)  # the rule is gone
-    assert results_of([before, plain, other])["t"].session == "2"
+    assert Sessions([before, plain, other]).results["t"].session == "2"
 
 
 @pytest.mark.parametrize(("rule", "case", "by"), [("r", "", "0"), ("r", "c", "0"), ("r", "d", "1"), ("other", "", "1")])
@@ -339,7 +340,7 @@ def test_a_golden_rule_that_a_benchmark_does_not_judge_stays_broken(rule: str, c
     broken = GoldenRecord(rule="r", verdict="broken", text="", case="c")
     unjudged = GoldenRecord(rule=rule, verdict="not judged", text="", case=case)
     before = session("0", passed("t", outcome=Outcome.FAILED, goldens=(broken,)))
-    assert results_of([before, session("1", passed("t", goldens=(unjudged,)), day=1)])["t"].session == by
+    assert Sessions([before, session("1", passed("t", goldens=(unjudged,)), day=1)]).results["t"].session == by
 
 
 @pytest.mark.parametrize(("device", "result"), [(_A, Outcome.SKIPPED), (_B, Outcome.FAILED)])
@@ -348,7 +349,7 @@ def test_a_device_that_lacks_what_is_required_mends_no_failure_on_another(
 ) -> None:
     skipped = passed("t", outcome=Outcome.SKIPPED, unavailable=True, unsuitable=True, devices=(device,))
     sessions = [session("a", failed("t", devices=(_A,))), session("b", skipped, day=1)]
-    assert results_of(sessions)["t"].outcome is result
+    assert Sessions(sessions).results["t"].outcome is result
 
 
 @pytest.mark.parametrize(
@@ -381,9 +382,9 @@ def test_what_else_failed_counts_until_a_session_that_runs_as_much_ends_well(
 ) -> None:
     failed = session("a", passed("t"), status=2, arguments=tuple(before.split()))
     known: dict[str, Any] = {"day": 1, "arguments": tuple(later.split())}
-    assert (failed in faulty_sessions([failed, session("b", passed("t"), **known)])) is stands
+    assert (failed in Sessions([failed, session("b", passed("t"), **known)]).faulty) is stands
     fails_too = session("b", passed("t"), **known, status=1)
-    assert failed in faulty_sessions([failed, fails_too])
+    assert failed in Sessions([failed, fails_too]).faulty
 
 
 @pytest.mark.parametrize(
@@ -391,4 +392,4 @@ def test_what_else_failed_counts_until_a_session_that_runs_as_much_ends_well(
 )
 def test_a_session_in_a_folder_of_the_project_runs_what_is_there(before: str, later: str, stands: bool) -> None:
     failed = session("a", passed("t"), status=2, cwd=before)
-    assert (failed in faulty_sessions([failed, session("b", passed("t"), day=1, cwd=later)])) is stands
+    assert (failed in Sessions([failed, session("b", passed("t"), day=1, cwd=later)]).faulty) is stands

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli.support import add_action, print_note, text_table
-from retarget.results.files import SessionResults, attempts_of, faulty_sessions, read_results, results_of, states_of
+from retarget.results.files import SessionResults, Sessions, read_results
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
@@ -88,9 +88,9 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _say_faults(sessions: Sequence[SessionResults]) -> bool:
+def _say_faults(sessions: Sessions) -> bool:
     """Say which sessions have a fault; return whether one has."""
-    for session in (found := faulty_sessions(sessions)):
+    for session in (found := sessions.faulty):
         print(f"{', '.join(map(display_path, session.files))}: {session.fault}", file=sys.stderr)
     return bool(found)
 
@@ -151,7 +151,7 @@ def _results(written: str) -> tuple[dict[str, tuple[TargetRecord, State]], bool,
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
     is_complete = all(session.is_complete and not session.lacking for session in sessions)
-    return states_of(sessions), is_complete, faults
+    return sessions.states(), is_complete, faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
@@ -178,7 +178,7 @@ def _update(arguments: argparse.Namespace) -> int:
             files = ", ".join(map(display_path, session.files))
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
             raise RetargetError(msg)
-        for _, records in sorted(attempts_of([session]).items()):
+        for _, records in sorted(Sessions([session]).attempts.items()):
             update.add(records[-1], session.start.cpu)
     for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
         print(line)
@@ -195,7 +195,7 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="DIR", help="folders or files of `pytest --retarget-results`")
 
 
-def read_sessions(paths: Iterable[str]) -> tuple[SessionResults, ...]:
+def read_sessions(paths: Iterable[str]) -> Sessions:
     """Read results. Raises `RetargetError` for what `read_results` refuses."""
     return read_results(user_path(path) for path in paths)
 
@@ -246,7 +246,7 @@ def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _show(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
-    results = dict(sorted(select_records(arguments.mark, results_of(sessions)).items()))
+    results = dict(sorted(select_records(arguments.mark, sessions.results).items()))
     missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
@@ -256,14 +256,11 @@ def _show(arguments: argparse.Namespace) -> int:
     bad = any(
         one.outcome.is_bad or one.outcome.is_incomplete or is_unexplained(one, results) for one in results.values()
     )
-    return 1 if bad or faulty_sessions(sessions) else 0
+    return 1 if bad or sessions.faulty else 0
 
 
 def _text(
-    sessions: Sequence[SessionResults],
-    results: Mapping[str, TargetRecord],
-    missing: Mapping[str, int],
-    listed: Sequence[TargetRecord],
+    sessions: Sessions, results: Mapping[str, TargetRecord], missing: Mapping[str, int], listed: Sequence[TargetRecord]
 ) -> Iterator[str]:
     outcomes = by_outcome(results.values())
     counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
@@ -290,7 +287,7 @@ def _text(
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(State.of(record)))}" for record in listed)
-    twice = sum(len(session.latest) for session in sessions) - len(results_of(sessions))
+    twice = sum(len(session.latest) for session in sessions) - len(sessions.results)
     if twice:
         yield ""
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
@@ -300,7 +297,7 @@ def _text(
         first = f"{shown(old[0].nodeid)}: no later session has it as expected {where}"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
-    for session in faulty_sessions(sessions):
+    for session in sessions.faulty:
         yield ""
         yield f"{'failed' if session.is_complete and not session.lacking else 'incomplete'}: {_named(session)}"
         again = shlex.join(["pytest", *session.start.arguments])
