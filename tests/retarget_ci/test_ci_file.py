@@ -10,8 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from retarget.model import Origin
 from retarget.support import DiagnosticsError, RetargetError
-from retarget_ci.files.read import ci_schema, find_ci, read_ci
-from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
+from retarget_ci.files import CiConfig, EventTable, RunnerTable, WaiverTable, ci_schema, find_ci, read_ci
 
 GOOD = """\
 labels = ["ubuntu-24.04", "gpu"]

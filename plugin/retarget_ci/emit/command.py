@@ -17,10 +17,10 @@ from retarget.results import Plan
 from retarget.session import collect_targets
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
 
+from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import child_pipeline, gitlab_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
-from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
 from retarget_ci.schema import CiConfig, Event, add_file_argument, declared_ci
 

@@ -11,7 +11,7 @@ from model_targets import ORIGIN, run_target
 from msgspec.structs import replace
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
 from retarget.session import Declared, DeclaredTarget, Registry, load_extensions
-from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
+from retarget_ci.files import CiConfig, EventTable, RunnerTable, WaiverTable
 
 __all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]
 
