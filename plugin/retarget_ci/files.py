@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Origin, name_error
 from retarget.profiles import Profile
@@ -183,36 +182,20 @@ class CiFileTable(_Table):
     """Where the durations are kept that legs are cut by: a folder, which the CI system caches from run to run, or a URL
     that fsspec knows. Each event has a folder in it, to which its runs are added but for those of pull requests."""
 
-    runner: list[RunnerTable] = Field(min_length=1)
+    runners: list[RunnerTable] = Field(alias="runner", min_length=1)
     """The machines. A target goes to the first of them that can take it."""
 
-    event: list[EventTable] = Field(min_length=1)
+    events: list[EventTable] = Field(alias="event", min_length=1)
     """What starts a run, and what it runs."""
 
-    waiver: list[WaiverTable] = Field(default=[])
+    waivers: list[WaiverTable] = Field(alias="waiver", default=[])
     """Targets that may stay without a runner."""
 
 
-class CiConfig(Struct, frozen=True, kw_only=True):
-    """A `ci.toml`. `paths` are what pytest is given, relative to the folder of `file`, which is pytest's root folder.
-    `paths_ignore` are pathspecs of git, relative to it, of files that no target depends on.
-
-    `labels` are all labels that machines of this project have. `setup` are the shell commands of every leg, before the
-    runner's own. `emit` are the CI systems that workflows are written for. `history` is a folder or a URL,
-    empty for none.
-    """
+class CiConfig(CiFileTable):
+    """A `ci.toml`, and where it is. The devices of runners that are files have absolute paths."""
 
     file: Path
-    paths: tuple[str, ...]
-    paths_ignore: tuple[str, ...] = ()
-    labels: tuple[str, ...]
-    setup: tuple[str, ...] = ()
-    env: Mapping[str, str] = {}
-    emit: tuple[str, ...] = ()
-    history: str = ""
-    runners: tuple[RunnerTable, ...]
-    events: tuple[EventTable, ...]
-    waivers: tuple[WaiverTable, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -221,7 +204,7 @@ class CiConfig(Struct, frozen=True, kw_only=True):
 
     def origin(self, of: _Table | None = None) -> Origin:
         """Return the location of one of its tables, or of the file as a whole; keys are steps below it."""
-        tables = {"runner": self.runners, "event": self.events, "waiver": self.waivers}
+        tables: dict[str, Sequence[_Table]] = {"runner": self.runners, "event": self.events, "waiver": self.waivers}
         paths = (f"{key}[{at}]" for key, found in tables.items() for at, one in enumerate(found) if one is of)
         return Origin(file=self.file, key_path=next(paths, ""))
 
@@ -292,12 +275,9 @@ def read_ci(file: Path) -> CiConfig:
     _Reader(file, data, problems).check()
     if problems or table is None:
         raise DiagnosticsError(diagnostics_of(file, text, problems))
-    devices = ([Profile.located(file, device) for device in runner.devices] for runner in table.runner)
-    located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runner, devices, strict=True)]
-    of_tables = {"runners": located, "events": table.event, "waivers": table.waiver}
-    values = of_tables | {name: value for name, value in table if name not in {"runner", "event", "waiver"}}
-    known: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
-    return CiConfig(file=file, **known)
+    devices = ([Profile.located(file, device) for device in runner.devices] for runner in table.runners)
+    located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runners, devices, strict=True)]
+    return CiConfig.model_construct(**dict(table) | {"file": file, "runners": located})
 
 
 def ci_schema() -> str:
@@ -438,7 +418,8 @@ _ANY_EVENT = {"name": "any", "budget": "1 h"}
 
 def _valid(model: type[_TableT], entry: object) -> _TableT | None:
     """Return a table, None where it is not well-formed. Unknown keys hide nothing else that is wrong with it."""
-    known = {key: entry[key] for key in entry if key in model.model_fields} if isinstance(entry, dict) else entry
+    keys = {one.alias or name for name, one in model.model_fields.items()}
+    known = {key: entry[key] for key in entry if key in keys} if isinstance(entry, dict) else entry
     try:
         return model.model_validate(known)
     except ValidationError:

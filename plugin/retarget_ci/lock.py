@@ -194,7 +194,7 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     from retarget_ci.files import WaiverTable  # imports pydantic
 
     anything = WaiverTable(select="", reason="", until=date.max)
-    lenient = replace(config, waivers=(anything,))
+    lenient = config.model_copy(update={"waivers": [anything]})
     plans: dict[str, Plan] = {}
     for event in config.events:
         if chosen := list(filter(ByWords(event.select), declared.targets)):

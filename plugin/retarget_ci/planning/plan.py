@@ -100,7 +100,7 @@ def make_plan(
     planned = {one for leg in legs for one in leg.ids} | {one for waiver in waived for one in waiver.ids}
     return Plan(
         event=event.name,
-        paths=config.paths,
+        paths=tuple(config.paths),
         select=event.select,
         since=since,
         unchanged=0 if unchanged is None else sum(one.id not in planned for one in chosen),
