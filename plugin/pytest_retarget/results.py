@@ -28,7 +28,7 @@ from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options import usage_errors
 from pytest_retarget.record import earlier_records, record_of
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.status import OTHER_FAILURES, say
+from pytest_retarget.session.progress import OTHER_FAILURES, say
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""

@@ -208,7 +208,7 @@ def configs_like(name: str, like: str, scope: Scope, registry: Registry) -> Conf
     runtimes = {name if len(drivers) == 1 else f"{name}-{driver}": driver for driver in drivers}
     _expect_free(name, runtimes, scope)
     tables = [
-        f"# {suggested.comment}\n{_compiler_text(name, suggested, compiler)}",
+        f"# {suggested.comment}\n{suggested.compiler_text(compiler, name=name)}",
         *(toml_table("runtime_config", name=runtime, driver=driver) for runtime, driver in runtimes.items()),
         _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=tuple(runtimes)),
     ]
@@ -251,9 +251,8 @@ def declared_configs(name: str, root: Path, scope: Scope, registry: Registry) ->
 def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
     """Return what compilers suggest where every driver finds a device, by the names of the compiler configs."""
     known: dict[str, _Suggestion] = {}
-    for name, compiler in sorted(registry.compilers.items()):
-        for target in compiler.suggest_targets(dict.fromkeys(registry.drivers, ())):
-            known.setdefault(target.compiler_config, (target, name))
+    for target, compiler in registry.suggested_targets(dict.fromkeys(registry.drivers, ())):
+        known.setdefault(target.compiler_config, (target, compiler))
     return known
 
 
@@ -276,19 +275,12 @@ def _with_reference(
         comment = f"# The backend to compare with. {suggested.comment}\n"
         added = []
         if config not in scope.compilers.configs:
-            added.append(_compiler_text(config, suggested, compiler))
+            added.append(suggested.compiler_text(compiler))
         if driver not in scope.runtimes.configs:
             added.append(toml_table("runtime_config", name=driver, driver=driver))
         added.append(toml_table("target_config", name=targets[1], compiler=config, runtimes=(driver,)))
         texts += [comment + added[0], *added[1:]]
     return Configs(targets=targets, drivers=drivers, text="\n\n".join(texts), reference=written)
-
-
-def _compiler_text(name: str, suggested: SuggestedTarget, compiler: str) -> str:
-    profiles = suggested.target_from
-    target_from = profiles[0] if len(profiles) == 1 else profiles or None
-    flags = suggested.flags or None
-    return toml_table("compiler_config", name=name, compiler=compiler, flags=flags, target_from=target_from)
 
 
 def _expect_free(name: str, runtimes: Iterable[str], scope: Scope) -> None:

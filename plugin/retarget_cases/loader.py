@@ -25,7 +25,7 @@ from retarget.extension import (
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path, is_inside
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
+from retarget_cases.files import SUFFIX, cases_file_of, data_sets
 
 if TYPE_CHECKING:
     from retarget_cases.files.read import CasesFile

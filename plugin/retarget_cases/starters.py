@@ -17,7 +17,7 @@ from retarget.extension import FunctionInfo, ModulesRequest, SuggestedSuite, Sug
 from retarget.model import DeclaredType, brackets, mlir_name, split_types
 from retarget.support import RetargetError, install_hint
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of, data_sets
+from retarget_cases.files import SUFFIX, cases_file_of, data_sets
 from retarget_cases.onnx.models import has_tensors_elsewhere, model_function
 
 _LARGEST = 64 << 20

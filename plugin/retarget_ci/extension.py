@@ -1,14 +1,18 @@
-"""The subcommand `ci`."""
+"""The subcommand `ci`: one module per action, which has `add(subparsers)` and sets `act`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from retarget.extension import CommandModule, hookimpl
 
+if TYPE_CHECKING:
+    import argparse
+
 _CI = CommandModule(
     name="ci",
-    module="retarget_ci.command",
+    module=__name__,
     help="plan the legs of a CI run, emit its workflow, run a leg, verify that no target is lost",
     examples=(
         ("retarget ci plan --event pr -o plan.json", "which leg runs which targets"),
@@ -24,3 +28,15 @@ _CI = CommandModule(
 def retarget_commands() -> Iterable[CommandModule]:
     """`ci`."""
     return (_CI,)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the actions."""
+    from retarget_ci import run, schema, summary, verify
+    from retarget_ci.emit import command as emit
+    from retarget_ci.planning import command as plan
+    from retarget_ci.planning import fingerprints
+
+    subparsers = parser.add_subparsers(dest="action", required=True, metavar="action")
+    for action in (plan, emit, run, summary, verify, fingerprints, schema):
+        action.add(subparsers)

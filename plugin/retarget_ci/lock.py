@@ -25,7 +25,7 @@ from retarget.results import Plan
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import Diagnostic, counted, read_regular
 
-from retarget_ci.files import LOCK_FILE
+from retarget_ci import LOCK_FILE
 from retarget_ci.planning.assign import Placement, Refused
 from retarget_ci.planning.plan import ByWords, make_plan
 from retarget_ci.schema import CiConfig
@@ -191,10 +191,10 @@ def coverage_of(config: CiConfig, declared: Declared, *, durations: Mapping[str,
     `durations` are seconds by target id, as a history knows them. Raises `RetargetError` for profiles of runners and
     case files that are invalid.
     """
-    from retarget_ci.files.tables import WaiverTable  # imports pydantic
+    from retarget_ci.files import WaiverTable  # imports pydantic
 
     anything = WaiverTable(select="", reason="", until=date.max)
-    lenient = replace(config, waivers=(anything,))
+    lenient = config.model_copy(update={"waivers": [anything]})
     plans: dict[str, Plan] = {}
     for event in config.events:
         if chosen := list(filter(ByWords(event.select), declared.targets)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from retarget.support import RetargetError
 
-from retarget_ci.files import CI_FILE
+from retarget_ci import CI_FILE
 
 
 def add(subparsers: Any) -> None:
@@ -22,7 +22,7 @@ def add(subparsers: Any) -> None:
 
 
 def _print(_: argparse.Namespace) -> int:
-    from retarget_ci.files.read import ci_schema
+    from retarget_ci.files import ci_schema
 
     sys.stdout.write(ci_schema())
     return 0
@@ -37,7 +37,7 @@ def add_file_argument(parser: argparse.ArgumentParser) -> None:
 
 def declared_ci(arguments: argparse.Namespace) -> CiConfig:
     """Read the `ci.toml` that is meant. Raises `RetargetError` where there is none, and for what is wrong in it."""
-    from retarget_ci.files.read import find_ci, read_ci  # imports pydantic only where it is needed
+    from retarget_ci.files import find_ci, read_ci  # imports pydantic only where it is needed
 
     if arguments.ci is not None and not arguments.ci.is_file():
         msg = f"--ci: found no file {arguments.ci}"
@@ -46,11 +46,11 @@ def declared_ci(arguments: argparse.Namespace) -> CiConfig:
 
 
 if TYPE_CHECKING:
-    from retarget_ci.files import tables
+    from retarget_ci import files
 
-    CiConfig = tables.CiConfig
-    Event = tables.EventTable
-    Runner = tables.RunnerTable
-    Waiver = tables.WaiverTable
+    CiConfig = files.CiConfig
+    Event = files.EventTable
+    Runner = files.RunnerTable
+    Waiver = files.WaiverTable
 else:
     CiConfig = Event = Runner = Waiver = Any

@@ -29,8 +29,8 @@ from retarget.session import (
 )
 from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed, shown
 
+from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.command import emitted_files, emitted_problems
-from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
 from retarget_ci.planning.command import durations_in
 from retarget_ci.planning.plan import ByWords, kinds_of, notes_of

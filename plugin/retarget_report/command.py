@@ -30,7 +30,7 @@ from retarget.support import RetargetError, display_path, install_hint, write_at
 
 from retarget_report.folder import expect_free
 from retarget_report.read import Report, State, read_report
-from retarget_report.views import benchmarks, durations, failures, history, matrix
+from retarget_report.views import durations, failures, history, matrix
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ VIEWS: Mapping[str, View] = {
     "failures": failures.data,
     "time": durations.data,
     "history": history.data,
-    "benchmarks": benchmarks.data,
+    "benchmarks": history.benchmark_data,
     "bringup": lambda report: [("bringup", report.bringups)],  # as `retarget bringup NAME --json` prints them
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
@@ -124,7 +124,7 @@ def as_script(name: str, value: object) -> bytes:
 
 def _views(report: Report) -> list[str]:
     """Return the views that a page has; those of benchmarks and of bring-ups only where there are any."""
-    has = {"bringup": bool(report.bringups), "benchmarks": benchmarks.has_benchmarks(report)}
+    has = {"bringup": bool(report.bringups), "benchmarks": history.has_benchmarks(report)}
     return [view for view in VIEWS if has.get(view, True)]
 
 

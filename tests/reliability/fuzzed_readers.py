@@ -48,7 +48,7 @@ from retarget_cases.filecheck.directives import directive_diagnostics
 from retarget_cases.files.read import read_cases_file
 from retarget_cases.loader import CasesLoader
 from retarget_cases.onnx.manifest_file import read_manifest
-from retarget_ci.files.read import read_ci
+from retarget_ci.files import read_ci
 from retarget_ci.lock import lock_problems
 from retarget_import.evaluate import read_build_file
 from retarget_import.read import read_tests

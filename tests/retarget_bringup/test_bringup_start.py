@@ -75,7 +75,7 @@ def test_what_is_written_for_a_backend_is_free_of_errors(
     assert main(["check"]) == 0
     assert re.search(r"no errors in 2 files, 2 suites, 76 compile targets, \d+ run targets", capsys.readouterr().out)
     settings = read_settings(here / "bringup" / "npu.toml")
-    assert (settings.paths, settings.select, settings.stable) == (("bringup/npu",), "npu", 3)
+    assert (settings.paths, settings.select, settings.stable) == (["bringup/npu"], "npu", 3)
     assert settings.reference == ("vmvx/local-sync" if like == "llvm-cpu" else "llvm-cpu/local-task")
     assert read_ladder(settings.ladder_file).lines == ()
 
@@ -146,7 +146,7 @@ def test_a_target_config_that_suites_test_is_brought_up_with_these_suites(here: 
     assert main(["bringup", "start", "portable"]) == 0
     assert written(here / "bringup") == ["portable.ladder", "portable.toml"]
     settings = read_settings(here / "bringup" / "portable.toml")
-    assert (settings.paths, settings.reference) == (("suites",), "llvm-cpu/local-sync")
+    assert (settings.paths, settings.reference) == (["suites"], "llvm-cpu/local-sync")
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ from retarget.session import (
     load_extensions,
 )
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError
+from retarget_ci import LOCK_FILE
 from retarget_ci.emit.command import emitted_files, emitted_problems
-from retarget_ci.files import LOCK_FILE
-from retarget_ci.files.read import read_ci
-from retarget_ci.files.tables import CiConfig
+from retarget_ci.files import CiConfig, read_ci
 from retarget_ci.lock import coverage_of, lock_of
 from retarget_ci.verify import declared_problems, file_problems
 

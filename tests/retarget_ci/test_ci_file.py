@@ -10,8 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from retarget.model import Origin
 from retarget.support import DiagnosticsError, RetargetError
-from retarget_ci.files.read import ci_schema, find_ci, read_ci
-from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
+from retarget_ci.files import CiConfig, EventTable, RunnerTable, WaiverTable, ci_schema, find_ci, read_ci
 
 GOOD = """\
 labels = ["ubuntu-24.04", "gpu"]
@@ -83,15 +82,15 @@ until = 2031-01-31
 """,
     )
     file = tmp_path / "ci.toml"
-    assert config == CiConfig(
+    assert config == CiConfig.model_construct(
         file=file,
-        paths=("suites",),
-        paths_ignore=("*.md", "*.rst"),
-        labels=("ubuntu-24.04", "gpu"),
-        setup=("pip install -e .",),
+        paths=["suites"],
+        paths_ignore=["*.md", "*.rst"],
+        labels=["ubuntu-24.04", "gpu"],
+        setup=["pip install -e ."],
         env={"A": "1"},
-        emit=("github",),
-        runners=(
+        emit=["github"],
+        runners=[
             RunnerTable(
                 name="linux",
                 labels=["ubuntu-24.04", "gpu"],
@@ -105,9 +104,9 @@ until = 2031-01-31
                 setup=["make toolchains"],
                 env={"B": "2"},
                 pytest=["-vv"],
-            ),
-        ),
-        events=(
+            )
+        ],
+        events=[
             EventTable(
                 name="nightly",
                 on=["push", "pull_request"],
@@ -118,11 +117,11 @@ until = 2031-01-31
                 timeout="90 s",
                 only_changed=True,
                 pytest=["-x"],
-            ),
-        ),
-        waivers=(
-            WaiverTable(select="cuda", reason="no machine", issue="https://example.org/7", until=date(2031, 1, 31)),
-        ),
+            )
+        ],
+        waivers=[
+            WaiverTable(select="cuda", reason="no machine", issue="https://example.org/7", until=date(2031, 1, 31))
+        ],
     )
     assert config.origin(config.runners[0]) == Origin(file=file, key_path="runner[0]")
     assert config.origin(config.waivers[0]) == Origin(file=file, key_path="waiver[0]")

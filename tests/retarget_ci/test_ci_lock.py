@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from retarget_ci.files import LOCK_FILE
+from retarget_ci import LOCK_FILE
 from retarget_ci.lock import NONE, Cell, lock_problems, lock_text
 
 WRITE = "`retarget ci emit` writes it"

@@ -14,7 +14,7 @@ from retarget.results.history import add_run
 from retarget.results.record import TimesRecord
 from retarget_report.command import write_site
 from retarget_report.read import Report, read_report
-from retarget_report.views.benchmarks import rows
+from retarget_report.views.history import rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -161,7 +161,7 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
     chosen = usable or targets
     compilers = dict.fromkeys(config.name for target in chosen for config in target.compilers if target.runtimes)
     everything: dict[str, Sequence[DeviceInfo]] = dict.fromkeys(registry.drivers, ())
-    references = {target.compiler_config for target, _ in _all_targets(registry, everything) if target.is_reference}
+    references = {target.compiler_config for target, _ in registry.suggested_targets(everything) if target.is_reference}
     reference = next(iter([name for name in compilers if name in references] or compilers), "")
     known = registry.compilers
     scoped = {config.name: config.compiler for target in targets for config in target.compilers}
@@ -183,7 +183,7 @@ def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
     """Return what the compilers suggest for the devices that the drivers find."""
     findings = find_devices(sorted(registry.drivers), extensions=extensions, timeout=_DEVICE_SECONDS)
     devices = {finding.driver: finding.usable for finding in findings if finding.usable}
-    pairs = _all_targets(registry, devices)
+    pairs = registry.suggested_targets(devices)
     targets = tuple(target for target, _ in pairs)
     running = tuple(target.name for target in targets if not target.is_reference)
     if not running:
@@ -203,15 +203,6 @@ def _suggested(registry: Registry, extensions: Sequence[str]) -> _Configs:
         by={target.name: [registry.compilers[compiler]] for target, compiler in pairs},
         absent=_absent(findings),
     )
-
-
-def _all_targets(registry: Registry, devices: Mapping[str, Sequence[DeviceInfo]]) -> list[tuple[SuggestedTarget, str]]:
-    """Return the suggested target configs with their compilers, the first compiler of a name first."""
-    pairs: dict[str, tuple[SuggestedTarget, str]] = {}
-    for name, compiler in sorted(registry.compilers.items()):
-        for target in compiler.suggest_targets(devices):
-            pairs.setdefault(target.name, (target, name))
-    return list(pairs.values())
 
 
 def _absent(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from retarget.declare.named_configs import word_problems
+from retarget.declare.schema import OUTCOMES, STAGES
 from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
 from retarget.model import Expectation, Golden, Origin
 from retarget.model.metrics import Metric, parse_percent, parse_quantity
 from retarget.model.outcomes import TIMEOUT
@@ -144,7 +144,7 @@ def _repeated(words: Sequence[str], path: KeyPath) -> Iterable[Problem]:
 def _golden_problems(table: GoldenTable, path: KeyPath) -> Iterable[Problem]:
     yield from _repeated(table.match, (*path, "match"))
     yield from _rule_problems(table, path, "found no reason, expected why the metric is bounded")
-    if diagnostic := word_error(table.metric, METRICS):
+    if diagnostic := word_error(table.metric, tuple(Metric)):
         yield Problem((*path, "metric"), diagnostic)
     elif table.max is not None:
         try:

@@ -261,13 +261,7 @@ def matrix_text(targets: Sequence[SuggestedTarget], compilers: Mapping[str, str]
     ]
     runtimes = dict.fromkeys(driver for target in targets for driver in target.drivers)
     for target in targets:
-        table = toml_table(
-            "compiler_config",
-            name=target.compiler_config,
-            compiler=compilers[target.compiler_config],
-            flags=target.flags or None,
-            target_from=(target.target_from[0] if len(target.target_from) == 1 else target.target_from) or None,
-        )
+        table = target.compiler_text(compilers[target.compiler_config])
         parts.append(f"# {target.comment}\n{table}")
     parts += [toml_table("runtime_config", name=driver, driver=driver) for driver in runtimes]
     heading = "# The names that suites use: what is compiled how, and run where.\n"

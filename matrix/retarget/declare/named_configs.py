@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.values import fields_of
+from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.declare.sources import MATRIX_FILE
 from retarget.model import (
     CompilerConfig,

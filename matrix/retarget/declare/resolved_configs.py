@@ -25,8 +25,7 @@ from retarget.declare.named_configs import (
     unknown_name,
     word_problems,
 )
-from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.values import fields_of
+from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES

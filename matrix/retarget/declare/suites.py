@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from retarget.declare.named_configs import Scope, find_named, word_problems
 from retarget.declare.resolved_configs import requirements, target_error
-from retarget.declare.schema.kept import Declared, FileTables
-from retarget.declare.schema.values import fields_of
+from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig

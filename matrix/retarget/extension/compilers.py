@@ -12,6 +12,7 @@ from retarget.extension.products import Builds, called_in_process, not_overridde
 from retarget.model import CompilerConfig, CompileTarget
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
+from retarget.support.toml import toml_table
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
@@ -135,6 +136,16 @@ class SuggestedTarget(Struct, frozen=True, kw_only=True):
     target_from: tuple[str, ...] = ()
     drivers: tuple[str, ...]
     is_reference: bool = False
+
+    def compiler_text(self, compiler: str, *, name: str = "") -> str:
+        """Return the compiler config as TOML, under its own name or another one."""
+        return toml_table(
+            "compiler_config",
+            name=name or self.compiler_config,
+            compiler=compiler,
+            flags=self.flags or None,
+            target_from=(self.target_from[0] if len(self.target_from) == 1 else self.target_from) or None,
+        )
 
 
 class Compiler(Builds, is_base=True):

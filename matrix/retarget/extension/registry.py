@@ -30,13 +30,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.extension.cases import CaseLoader
-from retarget.extension.compilers import Compiler
+from retarget.extension.compilers import Compiler, SuggestedTarget
 from retarget.extension.drivers import Driver
 from retarget.extension.products import Command, Product, check_attributes, methods_of, no_subclass, note_place
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Toolchain
 from retarget.model.calls import UnavailableError
 from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
+from retarget.model.outcomes import DeviceInfo
 from retarget.support.dependencies import code_judging, code_reached, installed_extensions
 from retarget.support.errors import RetargetError, did_you_mean
 
@@ -71,6 +72,15 @@ class Registry(Struct, frozen=True, kw_only=True):
     def case_loader(self, kind: str) -> CaseLoader:
         """Return the case loader of a kind. Raises `RetargetError` that names those there are."""
         return _found(self.case_loaders, "case loader", kind)
+
+    def suggested_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> list[tuple[SuggestedTarget, str]]:
+        """Return the target configs that compilers suggest for devices, by driver, each with its compiler; of those of
+        one name the first."""
+        found: dict[str, tuple[SuggestedTarget, str]] = {}
+        for name, compiler in sorted(self.compilers.items()):
+            for target in compiler.suggest_targets(devices):
+                found.setdefault(target.name, (target, name))
+        return list(found.values())
 
     def artifact_checker(self, kind: str) -> CaseLoader | None:
         """Return the case loader of a kind whose artifacts are checked and not run; None for every other kind."""

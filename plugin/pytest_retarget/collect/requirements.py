@@ -36,7 +36,7 @@ from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, Termi
 from pytest_retarget.items.targets import MatrixItem, error_repr
 from pytest_retarget.options import SETTINGS, Settings, usage_errors
 from pytest_retarget.record import record_of
-from pytest_retarget.session.status import fail_session
+from pytest_retarget.session.progress import fail_session
 
 
 class Refusing:

@@ -27,8 +27,8 @@ from pytest_retarget.options import SETTINGS, Settings
 from pytest_retarget.record import record_of
 from pytest_retarget.report.recording import case_status, log_cases
 from pytest_retarget.session.declared import cache_dir, declared
+from pytest_retarget.session.progress import fail_session
 from pytest_retarget.session.services import SERVICES
-from pytest_retarget.session.status import fail_session
 
 OUTPUT = "retarget"
 """Where an xdist worker's output has its findings."""

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
@@ -261,7 +260,7 @@ class _SettingsTable(BaseModel):
     drivers: list[str] = []
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class Settings(_SettingsTable):
     """The content of a file. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
     `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
@@ -269,11 +268,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     """
 
     file: Path
-    paths: tuple[str, ...]
-    select: str
-    reference: str
-    stable: int
-    drivers: tuple[str, ...]
     text: str
 
     @property
@@ -336,8 +330,7 @@ def read_settings(file: Path) -> Settings:
         raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
     if found := [*_problems(file, table)]:
         raise DiagnosticsError(diagnostics_of(file, text, found))
-    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table}
-    return Settings(file=file, text=text, **known)
+    return Settings.model_construct(file=file, text=text, **dict(table))
 
 
 def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:

@@ -30,7 +30,7 @@ from retarget.support import (
     read_toml,
 )
 
-from retarget_cases.files.paths import path_problem
+from retarget_cases.files import path_problem
 from retarget_cases.files.tables import (
     TYPE_NAMES,
     CasesFileTable,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from retarget.extension import CaseRequest, FunctionInfo
 from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, did_you_mean, display_path
 
-from retarget_cases.files.paths import SUFFIX, cases_file_of
+from retarget_cases.files import SUFFIX, cases_file_of
 from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, default_generator, read_cases_file
 from retarget_cases.files.tables import BinTable, NpyTable, NpzTable, PbTable, ValuesTable, element_dtype
 from retarget_cases.files.values import Value

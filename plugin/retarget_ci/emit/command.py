@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ from retarget.results import Plan
 from retarget.session import collect_targets
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
 
+from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import child_pipeline, gitlab_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
-from retarget_ci.files import CI_FILE, LOCK_FILE
 from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
 from retarget_ci.schema import CiConfig, Event, add_file_argument, declared_ci
 
@@ -50,7 +50,7 @@ def _emit(arguments: argparse.Namespace) -> int:
         if system not in SYSTEMS:
             hint = did_you_mean(system, SYSTEMS) or f"; expected one of {', '.join(SYSTEMS)}"
             raise argparse.ArgumentError(None, f"found the CI system {system!r}{hint}")
-    systems = tuple(arguments.system) or config.emit
+    systems = arguments.system or config.emit
     lock = lock_of(
         config, coverage_of(config, collect_targets(config.folder, config.paths, arguments.retarget_extension))
     )
@@ -94,7 +94,7 @@ _GITHUB = Path(".github/workflows")
 _GITLAB = Path(".gitlab/retarget.yml")
 
 
-def emitted_files(config: CiConfig, systems: tuple[str, ...] | None = None) -> dict[Path, str]:
+def emitted_files(config: CiConfig, systems: Sequence[str] | None = None) -> dict[Path, str]:
     """Return the content of each file, by its path from the folder of `ci.toml`; `systems` default to its `emit`.
 
     Raises `RetargetError` where Jinja is missing.
@@ -122,7 +122,7 @@ def left_over_files(config: CiConfig) -> Iterator[Path]:
             yield path
 
 
-def emitted_problems(config: CiConfig, systems: tuple[str, ...] | None = None) -> Iterator[Diagnostic]:
+def emitted_problems(config: CiConfig, systems: Sequence[str] | None = None) -> Iterator[Diagnostic]:
     """Yield what is other than `ci.toml` gives it. Raises as `emitted_files` does."""
     for relative, expected in emitted_files(config, systems).items():
         path = config.folder / relative

@@ -57,6 +57,6 @@ def home_of(config: CiConfig) -> Runner:
 
 def leg_minutes(event: Event) -> int:
     """Return when a leg is stopped, in whole minutes."""
-    from retarget_ci.files.tables import seconds_of  # imports pydantic
+    from retarget_ci.files import seconds_of  # imports pydantic
 
     return max(1, -int(-(seconds_of(event.timeout) if event.timeout else _LONGEST) // 60))

@@ -48,7 +48,7 @@ from retarget.session import (
 )
 from retarget.support import RetargetError, counted, first_line, read_toml
 
-from retarget_ci.files import CI_FILE, LOCK_FILE
+from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.planning.plan import ByWords
 
 _SHOWN = 16

@@ -14,7 +14,7 @@ from retarget.results import Leg, Plan, Waived
 from retarget.session import Declared, DeclaredTarget, compile_selector, discover_suites, mark_terms
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, display_path, listed
 
-from retarget_ci.files import CI_FILE
+from retarget_ci import CI_FILE
 from retarget_ci.planning.assign import Place, Placement, Refused
 from retarget_ci.schema import CiConfig, Event
 
@@ -100,7 +100,7 @@ def make_plan(
     planned = {one for leg in legs for one in leg.ids} | {one for waiver in waived for one in waiver.ids}
     return Plan(
         event=event.name,
-        paths=config.paths,
+        paths=tuple(config.paths),
         select=event.select,
         since=since,
         unchanged=0 if unchanged is None else sum(one.id not in planned for one in chosen),

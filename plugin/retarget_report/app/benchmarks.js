@@ -1,4 +1,4 @@
-// What was measured: see benchmarks.py for the data. Values are seconds, bytes or numbers.
+// What was measured: see history.py for the data. Values are seconds, bytes or numbers.
 "use strict";
 
 (() => {

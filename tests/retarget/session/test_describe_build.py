@@ -8,7 +8,7 @@ import pytest
 import worker_doubles
 from msgspec.structs import replace
 from retarget.extension.registry import Registry, registry_of
-from retarget.session.toolchains import describe_build
+from retarget.session.run.reuse import describe_build
 from targets_of_doubles import EXTENSIONS, compile_target, runtime_config, toolchain
 
 

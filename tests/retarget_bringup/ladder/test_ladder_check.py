@@ -25,7 +25,7 @@ from retarget_bringup.ladder.files import Ladder, Line, Settings
 from retarget_bringup.ladder.states import LadderTarget, Standing, TargetState, states
 
 M = id_of("m")
-SETTINGS = Settings(file=Path("bringup/x.toml"), paths=(".",), select="c", reference="", stable=3, drivers=(), text="")
+SETTINGS = Settings(file=Path("bringup/x.toml"), select="c", text="")
 OTHER = "f" * 12
 """The digest of another version of a module."""
 

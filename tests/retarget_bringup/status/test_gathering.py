@@ -33,9 +33,9 @@ def declared(
 
 
 def settings(**known: Any) -> Settings:
-    values = {"select": "run", "reference": "", "stable": 2, "drivers": (), "paths": ("ops", "nets")}
+    values = {"select": "run", "reference": "", "stable": 2, "drivers": [], "paths": ["ops", "nets"]}
     values |= {"file": Path("p/bringup/npu.toml"), "text": 'select = "run"\ndrivers = ["a", "b", "c"]\n'}
-    return Settings(**values | known)
+    return Settings.model_construct(**values | known)
 
 
 COMPILED = compile_target("m", "cpu")

@@ -16,8 +16,7 @@ from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.emit.command import emitted_files
 from retarget_ci.emit.gitlab import child_pipeline
 from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
-from retarget_ci.files.read import read_ci
-from retarget_ci.files.tables import CiConfig
+from retarget_ci.files import CiConfig, read_ci
 from ruamel.yaml import YAML
 
 CI = """

@@ -11,7 +11,7 @@ from model_targets import ORIGIN, run_target
 from msgspec.structs import replace
 from retarget.model import CompilerConfig, CompileTarget, Module, RunTarget, Suite, Target
 from retarget.session import Declared, DeclaredTarget, Registry, load_extensions
-from retarget_ci.files.tables import CiConfig, EventTable, RunnerTable, WaiverTable
+from retarget_ci.files import CiConfig, EventTable, RunnerTable, WaiverTable
 
 __all__ = ["CPU", "HOST", "VULKAN", "ci", "declared", "ids", "registry", "runner", "waiver"]
 
@@ -40,13 +40,13 @@ def runner(name: str, **fields: Any) -> RunnerTable:
 def ci(*runners: RunnerTable, waivers: Sequence[WaiverTable] = (), **event: Any) -> tuple[CiConfig, EventTable]:
     """A `ci.toml` with one event, `pr`."""
     found = EventTable(**lists({"name": "pr", "on": ("push",), "budget": "60 s"} | event))
-    config = CiConfig(
+    config = CiConfig.model_construct(
         file=Path("ci.toml").absolute(),
-        paths=("s",),
-        labels=tuple(one.name for one in runners),
-        runners=runners,
-        events=(found,),
-        waivers=tuple(waivers),
+        paths=["s"],
+        labels=[one.name for one in runners],
+        runners=[*runners],
+        events=[found],
+        waivers=[*waivers],
     )
     return config, found
 

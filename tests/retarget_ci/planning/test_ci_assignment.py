@@ -10,7 +10,7 @@ from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.model import CompilerConfig, Host, Requirement, RunTarget, Toolchain
 from retarget.support import RetargetError
-from retarget_ci.files.tables import RunnerTable
+from retarget_ci.files import RunnerTable
 from retarget_ci.planning.assign import Assigner, Refused, is_bound
 
 _HOST = Host(name="pixel-5", kind="adb", origin=ORIGIN)

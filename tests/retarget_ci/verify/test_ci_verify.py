@@ -11,7 +11,7 @@ from mlir_modules import GOOD
 from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, records_of, write_leg
 from retarget.cli import main
-from retarget_ci.files.read import read_ci
+from retarget_ci.files import read_ci
 from retarget_ci.verify import skipped_by_rules
 
 

@@ -11,7 +11,7 @@ import pytest
 from ci_trees import declare, emit, is_in_order, problems, write
 from retarget.model import diagnostics_at
 from retarget_ci.emit.command import emitted_problems
-from retarget_ci.files.read import read_ci
+from retarget_ci.files import read_ci
 from retarget_ci.lock import coverage_of, lock_problems
 from retarget_ci.verify import budget_problems
 

@@ -6,7 +6,7 @@ import pytest
 from iree_support import OpenDevice
 from retarget.extension import BufferRange, DriverError
 from retarget.model import CheckState
-from retarget.worker.child.conformance.run import CHECKS, run_check
+from retarget.worker.child.conformance.checks import CHECKS, run_check
 
 NOT_APPLICABLE = {
     "local-sync": ["map.write", "queue.joined", "queue.shared", "queue.independent"],

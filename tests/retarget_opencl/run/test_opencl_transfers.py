@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from opencl_support import find_or_skip
 from retarget.model import CheckState
-from retarget.worker.child.conformance.run import CHECKS, run_check
+from retarget.worker.child.conformance.checks import CHECKS, run_check
 from retarget_opencl.device.devices import FoundDevice
 from retarget_opencl.run.device import OpenClDevice
 

@@ -160,3 +160,12 @@ def _read(entry: Mapping[str, Any]) -> Declared[Any]:
         if isinstance(written := values.get(nested), list):
             values[nested] = [CachedTable(one) for one in written]
     return Declared(path=(kind, index), table=cast("Any", CachedTable(values, entry["given"])))
+
+
+def fields_of(table: Iterable[tuple[str, Any]], record: type[Struct]) -> dict[str, Any]:
+    """Return the values of a table's keys that a record has fields for too, with tuples for arrays and tables."""
+    return {name: _frozen(value) for name, value in table if name in record.__struct_fields__}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value.items() if isinstance(value, dict) else value) if isinstance(value, list | dict) else value

@@ -12,7 +12,8 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from retarget.declare.schema.values import METRICS, OUTCOMES, STAGES
+from retarget.declare.schema import OUTCOMES, STAGES
+from retarget.model.metrics import Metric
 
 
 def _listed(value: object) -> object:
@@ -408,7 +409,7 @@ class GoldenTable(_Table):
     """Which of these modules' targets, and on which devices, as in `[[expectation]]`. Without it, all of them. A word
     that no target has is an error of `retarget check`."""
 
-    metric: str = Field(examples=["latency"], json_schema_extra={"enum": list(METRICS)})
+    metric: str = Field(examples=["latency"], json_schema_extra={"enum": [metric.value for metric in Metric]})
     """What is bounded. Of run targets: `latency`, `device-time` and `first-call`. Of compile targets: `compile-time`,
     `artifact-size`, `dispatches` and `transient-memory`."""
 

@@ -199,7 +199,7 @@ class _Server:
                 artifact = read_artifact(message.artifact, message.digest)
                 return CheckedArtifact(cases=check_artifact(checker, target, artifact))
             case ListDriverChecks():
-                from retarget.worker.child.conformance.run import driver_checks
+                from retarget.worker.child.conformance.checks import driver_checks
 
                 return DriverChecks(checks=tuple(driver_checks()))
             case CheckDriver():
@@ -265,7 +265,7 @@ class _Server:
         return run_in_process(driver, device, loader, message, self._send, read_output=self._output.read)
 
     def _check_driver(self, message: CheckDriver) -> CheckedDriver:
-        from retarget.worker.child.conformance.run import run_check
+        from retarget.worker.child.conformance.checks import run_check
 
         start = time.perf_counter()
         checked = run_check(self._device, message.config.driver, message.check)

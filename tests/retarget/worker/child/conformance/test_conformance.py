@@ -9,7 +9,7 @@ import pytest
 from memory_doubles import DEFECTS, LARGEST, Memory
 from retarget.extension import TransferLimits
 from retarget.model.driver_checks import CheckState
-from retarget.worker.child.conformance.run import CHECKS, driver_checks, run_check
+from retarget.worker.child.conformance.checks import CHECKS, driver_checks, run_check
 from retarget.worker.messages import CheckedDriver
 
 NAMES = [check.name for check in CHECKS]
