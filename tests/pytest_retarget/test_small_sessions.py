@@ -184,6 +184,21 @@ def test_what_a_failure_points_to_is_in_the_junit_file(session: Session, monkeyp
     assert '<property name="retarget.attribution" value="It."' in Path("report.xml").read_text()
 
 
+def test_a_session_ends_with_the_address_of_its_page_or_with_what_keeps_it_from_being_written(session: Session) -> None:
+    status, printed = session("suites", "--retarget-report", "site")
+    assert (status, printed[-1]) == (0, f"page: {Path('site/index.html').absolute().as_uri()}")
+
+    class Fills:
+        def pytest_sessionfinish(self) -> None:
+            Path("other").mkdir()
+            Path("other/notes.txt").touch()
+
+    status, printed = session("suites", "--retarget-report", "other", plugins=[Fills()])
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert printed[-1].startswith("ERROR: --retarget-report: ")
+    assert "found something that is no page" in printed[-1]
+
+
 @pytest.mark.parametrize(("arguments", "frozen"), [(["suites"], 1), ([], 0)])
 def test_what_is_collected_is_frozen_where_nothing_but_targets_is(
     session: Session, monkeypatch: pytest.MonkeyPatch, arguments: list[str], frozen: int
