@@ -169,9 +169,9 @@ def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Sess
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
     (found,) = read_results([Path("results")])
     assert status == 1
-    assert [(one.target, one.outcome, one.message) for one in found.latest.values()] == [
-        ("one_vmvx", Outcome.ERROR, "a leak"),
-        ("one_vmvx_sync", Outcome.ERROR, "a leak"),
+    assert [(one.target, one.outcome, one.message, one.attempt) for one in found.latest.values()] == [
+        ("one_vmvx", Outcome.ERROR, "a leak", 1),
+        ("one_vmvx_sync", Outcome.ERROR, "a leak", 1),
     ]
 
 

@@ -68,7 +68,18 @@ def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(capsys.readouterr().out)
     [row] = found["measurements"]
     assert (found["within"], found["level"], found["only_in_one"]) == (0.05, 0.001, 0)
-    assert (row["target"], row["metric"], row["case"], row["finding"]) == ("s.toml::s::same", "latency", "f", "same")
+    assert row == {
+        "target": "s.toml::s::same",
+        "metric": "latency",
+        "case": "f",
+        "finding": "same",
+        "before": pytest.approx(0.001003),
+        "after": pytest.approx(0.001003),
+        "change": 0.0,
+        "p": pytest.approx(0.5, abs=0.01),
+        "noise": pytest.approx(0.0015, rel=0.1),
+        "machines": None,
+    }
 
 
 def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,6 +156,21 @@ def test_a_selection_and_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     assert compare("-m", "a", "--within", "30 %", "--metric", "latency", "--all") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1:3] == ["           s.toml::s::a case 'f'", "1 measurement: 1 unchanged"]
+
+
+def test_an_action_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench"])
+    assert capsys.readouterr().err.endswith("the following arguments are required: action\n")
+
+
+def test_what_was_nothing_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 0.0})
+    write("after", scale={"a": 1.0})
+    assert compare("--metric", "latency", "--all") == 0
+    assert capsys.readouterr().out.startswith("   from 0  latency  0 ns → 1.003 ms  (unchanged, noise 0.16 %, p = ")
+    assert compare("--metric", "latency", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["measurements"][0]["change"] is None
 
 
 def test_help_says_what_each_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,18 @@ def test_functions_with_arguments_get_cases_that_compare_two_compilers(here: Pat
     assert main(["check"]) == 0
 
 
+def test_cases_agree_with_the_compiler_that_is_known_as_a_reference_or_the_first(here: Path) -> None:
+    for names, chosen in ((("mine", "vmvx"), "vmvx"), (("mine", "own"), "mine")):
+        write(here, scale_mlir=SCALE)
+        configs = "".join(compiler(name) for name in names)
+        (here / "matrix.toml").write_text(configs + runtime("sync") + target("all", [*names], ["sync"]))
+        assert main(["init"]) == 0
+        lines = (here / "scale.cases.toml").read_text().splitlines()
+        assert [line for line in lines if line.startswith("agree_with")] == [f'agree_with = "{chosen}"']
+        for path in (*here.glob("*.cases.toml"), here / "suite.toml"):
+            path.unlink()
+
+
 def test_a_compiler_is_suggested_for_modules_of_its_own_suffixes_only(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
