@@ -100,7 +100,6 @@ def test_a_symbol_with_a_quoted_name_stays_where_it_is_used(tmp_path: Path) -> N
     assert "util.global" not in found["only first"]
 
 
-@pytest.mark.slow
 def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
     (message, status), found = _shrunk(tmp_path, "func.func @f(")
     assert (status, found) == ("1", {})

@@ -15,7 +15,9 @@ from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.support import install_hint
 from retarget_iree.builds import CompilerBuild
-from retarget_iree.modules.onnx_import import import_onnx, onnx_version
+from retarget_iree.modules import onnx_import
+from retarget_iree.modules.onnx_import import _run_importer, import_onnx, onnx_version
+from retarget_iree.toolchain import VARIABLE
 
 
 def onnx_model() -> onnx.ModelProto:
@@ -41,6 +43,35 @@ def test_what_imports_models_is_named_by_its_versions(tmp_path: Path, monkeypatc
     own = CompilerBuild(folder=tmp_path, package=tmp_path)
     assert onnx_version(own) == "1 of onnx"
     assert onnx_version(CompilerBuild(folder=tmp_path)) == "1 of onnx 1 of iree-base-compiler"
+
+
+def test_the_importer_is_that_of_the_build_and_without_one_the_environments_in_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from iree.compiler.tools.import_onnx import __main__ as importer
+
+    files, done = (tmp_path / "in.onnx", tmp_path / "out.mlir"), []
+    monkeypatch.setattr(onnx_import, "compiler_api", lambda: done.append("the library is loaded"))
+    monkeypatch.setattr(importer, "main", lambda options: done.append((str(options.input_file), options.output_file)))
+    monkeypatch.setattr(onnx_import, "find_compiler", lambda: CompilerBuild(folder=tmp_path, package=tmp_path))
+    _run_importer(*files)
+    assert done == ["the library is loaded", tuple(map(str, files))]
+
+    def run(argv: list[str], *, env: dict[str, str], **_: bool) -> subprocess.CompletedProcess[str]:
+        assert argv[1:] == ["-P", "-m", "iree.compiler.tools.import_onnx", str(files[0]), "-o", str(files[1])]
+        assert (env.get(VARIABLE), env.get("OTHER")) == (None, "kept")
+        return subprocess.CompletedProcess(argv, *answers.pop(0))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(onnx_import, "find_compiler", lambda: CompilerBuild(folder=tmp_path))
+    monkeypatch.setenv(VARIABLE, "/a/toolchain")
+    monkeypatch.setenv("OTHER", "kept")
+    missing = "ModuleNotFoundError: No module named 'iree'"
+    answers = [(0, "", ""), (1, "", "more\nTypeError: no\n"), (3, "", ""), (1, "", missing)]
+    _run_importer(*files)
+    for error, said in ((ValueError, "TypeError: no"), (ValueError, "exit status 3"), (ImportError, missing)):
+        with pytest.raises(error, match=f"^{said}$"):
+            _run_importer(*files)
 
 
 @pytest.mark.parametrize("content", [b"not a model", b""])
