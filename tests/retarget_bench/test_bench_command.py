@@ -124,14 +124,18 @@ def test_what_fails_in_the_last_session_is_not_measured_any_more(
 
 
 def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFixture[str]) -> None:
-    write("before", scale={"same": 1.0})
-    write("after", scale={"same": 1.0})
-    start = new_session(selected=1, digest="")
-    with ResultsWriter(Path("after"), start) as writer:
-        writer.write(TargetRecord(nodeid="s.toml::s::c", outcome=Outcome.FAILED, session=start.session))
-        writer.end(1)
-    assert compare("--format", "json") == 1
-    assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
+    for place, outcome in (("before", Outcome.PASSED), ("after", Outcome.PASSED), ("after", Outcome.FAILED)):
+        write(place, scale={"same": 1.0})
+        start = new_session(selected=1, digest="")
+        with ResultsWriter(Path(place), start) as writer:
+            for name, how in (("c", outcome), ("d", Outcome.PASSED)):
+                compiled = CompileRecord(key="k", artifact="a", size=100, seconds=1.0, dispatches=2)
+                nodeid = f"s.toml::s::{name}"
+                writer.write(TargetRecord(nodeid=nodeid, outcome=how, compile=compiled, session=start.session))
+            writer.end(1)
+    for words in ((), ("--metric", "compile-time")):
+        assert compare("--format", "json", *words) == 1
+        assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
 
 
 def test_a_compile_target_that_only_the_first_results_have_is_not_measured_any_more(
@@ -162,6 +166,13 @@ def test_an_action_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["bench"])
     assert capsys.readouterr().err.endswith("the following arguments are required: action\n")
+
+
+def test_all_sessions_before_count(capsys: pytest.CaptureFixture[str]) -> None:
+    for place in ("before", "before", "before", "after"):
+        write(place, scale={"a": 1.0})
+    assert compare("--metric", "first-call", "--all") == 0
+    assert capsys.readouterr().out.startswith("   +0.0 %  first-call  10 ms → 10 ms  (unchanged)\n")
 
 
 def test_what_was_nothing_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
