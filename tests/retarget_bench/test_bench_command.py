@@ -175,6 +175,14 @@ def test_all_sessions_before_count(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("   +0.0 %  first-call  10 ms → 10 ms  (unchanged)\n")
 
 
+def test_noise_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    for place, scale in (("before", 1.0), ("before", 17.0), ("after", 9.0)):
+        write(place, scale={"a": scale})
+    assert compare("--metric", "latency") == 0
+    said = "   +0.0 %  latency  9.027 ms → 9.027 ms  (too noisy to judge, noise 89 %, p = "
+    assert capsys.readouterr().out.startswith(said)
+
+
 def test_what_was_nothing_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"a": 0.0})
     write("after", scale={"a": 1.0})

@@ -28,6 +28,10 @@ def _tail(z: float) -> float:
     return 1 - statistics.NormalDist().cdf(z)
 
 
+def test_where_the_medians_are_equal_the_test_is_that_of_a_larger_series() -> None:
+    assert compare_series([[1.0] * 9], [1.0] * 5 + [3.0] * 4, within=5.0).p < 0.1
+
+
 def test_equal_values_and_nothing_say_nothing() -> None:
     assert p_larger([1.0] * 10, [1.0] * 10) == 1.0
     assert p_larger([], [1.0]) == 1.0
@@ -58,6 +62,8 @@ def test_a_change_counts_that_is_larger_than_noise_and_bound(factor: float, with
 def test_a_series_that_differs_by_just_the_bound_is_the_same() -> None:
     assert compare_series([[1.0] * 8], [1.25] * 8, within=0.25).finding is Finding.SAME
     assert compare_series([[1.0] * 8], [1.25] * 8, within=0.24).finding is Finding.LARGER
+    assert compare_series([[1.0] * 8], [0.75] * 8, within=0.25).finding is Finding.SAME
+    assert compare_series([[1.0] * 8], [0.75] * 8, within=0.24).finding is Finding.SMALLER
 
 
 def test_noise_above_the_bound_is_not_judged() -> None:
@@ -98,7 +104,7 @@ def test_the_lowest_tenth_must_be_larger_as_well(as_before: int, finding: Findin
 def test_few_samples_are_not_judged() -> None:
     assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW
-    none = Comparison(finding=Finding.FEW, before=0.0, after=statistics.median(QUIET), p=1.0)
+    none = Comparison(finding=Finding.FEW, before=0.0, after=statistics.median(QUIET), p=1.0, noise=0.0)
     assert compare_series([], QUIET, within=0.05) == none
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.modules.shrink import resized
+from retarget_iree.modules.shrink import resized, variants
+from retarget_iree.toolchain import compiler_api
 
 MODULE = """\
 util.global private @g = dense<1.5> : tensor<16x4xf32>
@@ -98,6 +99,79 @@ def test_a_symbol_with_a_quoted_name_stays_where_it_is_used(tmp_path: Path) -> N
     _, found = _shrunk(tmp_path, MODULE.replace("@g", '@"g 1"'))
     assert 'util.global private @"g 1"' in found["only second"]
     assert "util.global" not in found["only first"]
+
+
+RICH = """\
+util.global private @"g 1" = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi32>
+func.func private @helper(%x: tensor<3x2xi32>) -> tensor<3x2xi32> {
+  %y = arith.addi %x, %x : tensor<3x2xi32>
+  return %y : tensor<3x2xi32>
+}
+func.func @one(%a: tensor<3x2xi32> {x.a = 1}, %b: i1, %i: index {x.b = 2}) -> (tensor<3x2xi32> {x.c = 3}) {
+  %g = util.global.load @"g 1" : tensor<3x2xi32>
+  %r = func.call @helper(%g) : (tensor<3x2xi32>) -> tensor<3x2xi32>
+  %s = arith.addi %a, %r : tensor<3x2xi32>
+  return %s : tensor<3x2xi32>
+}
+func.func @two(%c: i1, %b: tensor<2xf32>) -> tensor<2xf32> {
+  %d = arith.addf %b, %b : tensor<2xf32>
+  %e = scf.if %c -> tensor<2xf32> {
+    scf.yield %d : tensor<2xf32>
+  } else {
+    scf.yield %b : tensor<2xf32>
+  }
+  return %e : tensor<2xf32>
+}
+func.func @three() { return }
+"""
+
+
+def test_all_variants_of_a_module_the_boldest_first() -> None:
+    compiler_api()
+    from iree.compiler import ir
+
+    with ir.Context() as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        whole = str(ir.Module.parse(RICH))
+        found = dict(variants(whole, set(), keep_types=False))
+        keeping = dict(variants(whole, {"only one", "op 0 of two is passed by"}, keep_types=True))
+    parts = [f"only {names}" for names in ("one", "two, three", "one, three", "one, two")]
+    sizes = [f"{how} of {size}" for size in ("3 become 1", "3 become 2", "2 become 1") for how in ("sizes", "numbers")]
+    passed = {f"op {op} is passed by" for op in ("0 of helper", "2 of one", "1 of one", "0 of two")}
+    ops = [
+        "0 of helper",
+        "2 of one",
+        "2 of one",
+        "1 of one",
+        "1 of one",
+        "0 of one",
+        "1 of two",
+        "0 of two",
+        "0 of two",
+    ]
+    hows = ["passed by", "passed by", "an argument", "passed by", "an argument", *["an argument"] * 2, "passed by"]
+    edits = [f"op {op} is {how}" for op, how in zip(ops, [*hows, "an argument"], strict=True)]
+    ends = ["one ends after 2 of 4 ops", "two ends after 1 of 3 ops"]
+    assert list(found) == ["as the compiler prints it", *parts, *ends, *sizes, *edits, "no unused arguments"]
+    names = ["as the compiler prints it", *parts[1:], *sizes, *(edit for edit in edits if edit in passed)]
+    assert list(keeping) == names[:-1]
+    assert found["as the compiler prints it"] == whole
+
+    head = "func.func @one(%arg0: tensor<3x2xi32> {x.a = 1 : i64}, %arg1: i1, %arg2: index {x.b = 2 : i64}"
+    returns, new = "-> (tensor<3x2xi32> {x.c = 3 : i64}) {", "%arg3: tensor<3x2xi32>"
+    changed = {
+        "only one": ([], 13),
+        "only two, three": ([], 14),
+        "one ends after 2 of 4 ops": ([f"{head}) -> tensor<3x2xi32> {{"], 24),
+        "two ends after 1 of 3 ops": (["return %0 : tensor<2xf32>"], 20),
+        "op 2 of one is an argument": ([f"{head}, {new}) {returns}", "return %arg3 : tensor<3x2xi32>"], 24),
+        "op 1 of one is passed by": (["%0 = arith.addi %arg0, %g_1 : tensor<3x2xi32>"], 20),
+        "no unused arguments": ([f"func.func @one(%arg0: tensor<3x2xi32> {{x.a = 1 : i64}}) {returns}"], 25),
+    }
+    for name, (lines, count) in changed.items():
+        variant = found[name].splitlines()
+        added = [line.strip() for line in variant if line not in whole.splitlines()]
+        assert (name, added, len(variant)) == (name, lines, count)
 
 
 def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
