@@ -126,15 +126,30 @@ func.func @three() { return }
 """
 
 
-def test_all_variants_of_a_module_the_boldest_first() -> None:
+def made(text: str, *refused: str, keep_types: bool = False) -> dict[str, str]:
     compiler_api()
     from iree.compiler import ir
 
     with ir.Context() as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
-        whole = str(ir.Module.parse(RICH))
-        found = dict(variants(whole, set(), keep_types=False))
-        keeping = dict(variants(whole, {"only one", "op 0 of two is passed by"}, keep_types=True))
+        return dict(variants(str(ir.Module.parse(text)), {*refused}, keep_types=keep_types))
+
+
+def test_a_long_function_ends_and_a_size_becomes_smaller_in_four_ways() -> None:
+    ops = "".join(f"%v{at + 1} = arith.addf %v{at}, %v0 : tensor<16xf32>\n" for at in range(17))
+    long = f"func.func @f(%v0: tensor<16xf32>) -> tensor<16xf32> {{\n{ops}return %v17 : tensor<16xf32>\n}}\n"
+    short = "func.func @g(%a: f32) -> f32 {\n%b = arith.negf %a : f32\nreturn %b : f32\n}\n"
+    ends = [f"f ends after {length} of 18 ops" for length in (9, 13, 15, 16)]
+    sizes = [f"sizes of 16 become {smaller}" for smaller in (1, 2, 4, 8)]
+    assert list(made(long + short))[:11] == ["as the compiler prints it", "only f", "only g", *ends, *sizes]
+    assert list(made(long))[:9] == ["as the compiler prints it", *ends, *sizes]
+    assert list(made(short)) == ["as the compiler prints it", "op 0 of g is passed by", "op 0 of g is an argument"]
+
+
+def test_all_variants_of_a_module_the_boldest_first() -> None:
+    found = made(RICH)
+    whole = found["as the compiler prints it"]
+    keeping = made(whole, "only one", "op 0 of two is passed by", keep_types=True)
     parts = [f"only {names}" for names in ("one", "two, three", "one, three", "one, two")]
     sizes = [f"{how} of {size}" for size in ("3 become 1", "3 become 2", "2 become 1") for how in ("sizes", "numbers")]
     passed = {f"op {op} is passed by" for op in ("0 of helper", "2 of one", "1 of one", "0 of two")}
@@ -155,7 +170,6 @@ def test_all_variants_of_a_module_the_boldest_first() -> None:
     assert list(found) == ["as the compiler prints it", *parts, *ends, *sizes, *edits, "no unused arguments"]
     names = ["as the compiler prints it", *parts[1:], *sizes, *(edit for edit in edits if edit in passed)]
     assert list(keeping) == names[:-1]
-    assert found["as the compiler prints it"] == whole
 
     head = "func.func @one(%arg0: tensor<3x2xi32> {x.a = 1 : i64}, %arg1: i1, %arg2: index {x.b = 2 : i64}"
     returns, new = "-> (tensor<3x2xi32> {x.c = 3 : i64}) {", "%arg3: tensor<3x2xi32>"

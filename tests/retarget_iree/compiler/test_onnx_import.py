@@ -80,6 +80,21 @@ def test_bytes_that_are_no_onnx_model_are_refused(content: bytes) -> None:
         import_onnx(content, "bad.onnx")
 
 
+@pytest.mark.parametrize("empty", [("node",), ("output",), ("node", "output")])
+def test_a_model_without_ops_and_without_outputs_is_none(
+    monkeypatch: pytest.MonkeyPatch, empty: tuple[str, ...]
+) -> None:
+    model = onnx_model()
+    for name in empty:
+        model.graph.ClearField(name)
+    monkeypatch.setattr(onnx_import, "_run_importer", lambda _, output: output.write_bytes(b"imported"))
+    if len(empty) < 2:
+        assert import_onnx(model.SerializeToString(), "m.onnx") == b"imported"
+    else:
+        with pytest.raises(CompilerError, match=r"^m.onnx: not an ONNX model: it holds no graph$"):
+            import_onnx(model.SerializeToString(), "m.onnx")
+
+
 def test_an_invalid_onnx_model_is_reported_in_the_importers_words() -> None:
     model = onnx_model()
     model.graph.node[0].op_type = "NoSuchOperator"

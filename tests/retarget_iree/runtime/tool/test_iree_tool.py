@@ -86,13 +86,13 @@ def test_returned_checks_are_those_that_the_module_makes(
             assert (actual.kind, actual.atol, actual.rtol) == (expected.kind, expected.atol, expected.rtol)
             np.testing.assert_array_equal(actual.actual, expected.actual)
             np.testing.assert_array_equal(np.asarray(actual.expected), np.asarray(expected.expected))
-    kinds = [(check.kind, check.actual.tolist()) for check in checks_of(tool, returned, "scalars")]
-    assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
 
 
 def test_the_values_of_checks_are_no_results(returned: bytes, tool: Device) -> None:
     found: list[Check] = []
     assert not [*tool.load(returned).call("passes", (), found.append)]
+    kinds = [(check.kind, repr(check.actual.tolist())) for check in checks_of(tool, returned, "scalars")]
+    assert kinds == [("true", "True"), ("false", "False"), ("true", "False"), ("all_true", "[1, 1, 0]")]
     assert found
 
 
