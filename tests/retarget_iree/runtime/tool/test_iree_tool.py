@@ -16,7 +16,7 @@ from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_na
 from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
-from retarget_iree.runtime.tool import open_tool
+from retarget_iree.runtime.tool import _crash, open_tool
 
 CRASHING = ("sh", "-c", 'case "$*" in *--function*) {};; *) exec "$@";; esac', "sh")
 
@@ -133,6 +133,23 @@ def test_a_call_without_results_whose_status_is_lost_has_failed(
         program.call("asserts", (), no_check)
     device.close()
     assert str(caught.value).startswith(f"the tool ended without an error and {said}")
+
+
+@pytest.mark.parametrize(
+    ("status", "crash"),
+    [
+        (0, ""),
+        (1, ""),
+        (-11, "SIGSEGV"),
+        (-15, "SIGTERM"),
+        (-250, "signal 250"),
+        (139, "SIGSEGV"),
+        (143, ""),
+        (128, ""),
+    ],
+)
+def test_a_signal_ended_the_tool_or_a_shells_child(status: int, crash: str) -> None:
+    assert _crash(status) == crash
 
 
 @pytest.mark.parametrize("ends", ["kill -SEGV $$", "exit 139"])

@@ -25,6 +25,8 @@ def elf(number: int) -> bytes:
     ("head", "machine"),
     [
         (elf(3), "x86"),
+        (elf(8), "mips"),
+        (elf(21), "ppc64le"),
         (elf(40), "arm"),
         (elf(62), "x86_64"),
         (elf(183), "arm64"),
