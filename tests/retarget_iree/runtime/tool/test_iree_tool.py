@@ -162,13 +162,18 @@ def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
     assert caught.value.signal == "SIGSEGV"
 
 
-def test_the_last_command_can_be_repeated_after_the_device_is_gone(signatures: bytes, tmp_path: Path) -> None:
-    device = open_tool(config("env"))
+@pytest.mark.parametrize(("used", "work"), [((), ()), ((True,), (1,))])
+def test_the_last_command_can_be_repeated_after_the_device_is_gone(
+    used: tuple[bool, ...], work: tuple[int, ...], signatures: bytes, tmp_path: Path
+) -> None:
+    device = open_tool(msgspec.structs.replace(config("env"), used=used))
     program = device.load(signatures)
     program.call("tensor_and_scalars", (np.float32([1, 2, 3, 4]), np.int32(5), np.float32(6)), no_check)
     artifact = tmp_path / "m.vmfb"
     artifact.write_bytes(signatures)
     argv = program.last_command(artifact)
+    assert [word.partition("=")[0] for word in argv if "replay" in word] == ["--device_replay_output"] * len(used)
+    assert program.last_work() == work
     device.close()
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("4xf32=2 4 6 8\nresult[1]: i32=10\nresult[2]: f32=12\n")
