@@ -14,6 +14,7 @@ from iree_support import VMVX, Compile, OpenDevice
 from onnx import TensorProto, helper
 from retarget.extension import Check, CompilerError, UnavailableError
 from retarget.support import install_hint
+from retarget_iree import compile_onnx
 from retarget_iree.builds import CompilerBuild
 from retarget_iree.modules import onnx_import
 from retarget_iree.modules.onnx_import import _run_importer, import_onnx, onnx_version
@@ -127,8 +128,33 @@ def test_compile_onnx_compiles_by_hand(tmp_path: Path) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert output.stat().st_size > 1000
-    broken = subprocess.run([*argv[:3], "missing.onnx", "-o", "x"], capture_output=True, text=True, check=False)
-    assert (broken.returncode, broken.stderr) == (1, "error: cannot read missing.onnx: No such file or directory\n")
-    wrong = subprocess.run(argv[:3], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2
-    assert wrong.stderr.startswith("usage: ")
+
+
+def test_the_tool_compiles_what_the_importer_gives_with_all_other_words(
+    cwd: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(argv: list[str], *, input: bytes, check: bool) -> subprocess.CompletedProcess[str]:  # noqa: A002
+        assert (input, check) == (b"imported", False)
+        asked.append(argv)
+        return subprocess.CompletedProcess(argv, 3)
+
+    def refuse(_content: bytes, name: str) -> bytes:
+        msg = f"{name}: no model"
+        raise CompilerError(msg)
+
+    asked: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(compile_onnx, "import_onnx", lambda content, name: b"imported" * (content == b"model"))
+    (cwd / "m.onnx").write_bytes(b"model")
+    for tool in (Path("own/iree-compile"), None):
+        monkeypatch.setattr(compile_onnx, "find_compiler", lambda tool=tool: CompilerBuild(folder=Path(), tool=tool))
+        assert compile_onnx.main(["--flag=x.onnx", "m.onnx", "-o", "out"]) == 3
+        assert asked.pop() == [str(tool or "iree-compile"), "--flag=x.onnx", "-o", "out", "-"]
+    for words in ([], ["m.onnx"], ["m.onnx", "n.onnx", "-o", "out"]):
+        assert compile_onnx.main(words) == 2
+        assert capsys.readouterr().err.startswith("usage: ")
+    assert compile_onnx.main(["n.onnx", "-o", "out"]) == 1
+    assert capsys.readouterr().err == "error: cannot read n.onnx: No such file or directory\n"
+    monkeypatch.setattr(compile_onnx, "import_onnx", refuse)
+    assert compile_onnx.main(["m.onnx", "-o", "out"]) == 1
+    assert (capsys.readouterr().err, asked) == ("error: m.onnx: no model\n", [])

@@ -98,7 +98,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(number: int, *, run_with: str = "", **known: Any) -> HostPlace:
         tool = tmp_path / "iree-run-module"
         tool.write_bytes(elf(number))
-        build = SimpleNamespace(tool=tool, describe=lambda **_: "IREE 3.1")
+        build = SimpleNamespace(tool=tool, describe=lambda *, runs_tool=False: f"IREE 3.1{' by its tool' * runs_tool}")
         monkeypatch.setattr(places, "find_tool", lambda _: build)
         monkeypatch.setattr(places, "RemoteCalls", Calls)
         host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
@@ -114,7 +114,7 @@ def config(**known: Any) -> RuntimeConfig:
 def test_a_tool_for_the_hosts_machine_is_pushed(place: Any, tmp_path: Path) -> None:
     for number in (183, 40, 999):  # arm64 runs arm, and what is not known is tried
         made = place(number)
-        assert made.build == "IREE 3.1"
+        assert made.build == "IREE 3.1 by its tool"
         assert made.tool.endswith(".tool/bin/iree-run-module")
     argv, known = made.run(["x"], inputs=[tmp_path / "iree-run-module"], outputs=[Path("o")])
     assert (argv, known["env"], known["outputs"]) == (["x"], (("H", "1"), ("C", "2")), [Path("o")])
@@ -146,7 +146,7 @@ def test_what_a_host_cannot_run_is_not_available(place: Any, known: dict[str, An
 
 
 def test_behind_run_under_a_tool_may_be_built_for_another_machine(place: Any) -> None:
-    assert place(62, run_under=("qemu",)).build == "IREE 3.1"
+    assert place(62, run_under=("qemu",)).build == "IREE 3.1 by its tool"
 
 
 def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,11 +165,13 @@ def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: py
 
 
 def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build = SimpleNamespace(tool=Path(sys.executable), describe=lambda **_: "IREE 3.1")
+    build = SimpleNamespace(
+        tool=Path(sys.executable), describe=lambda *, runs_tool=False: f"IREE 3.1{' by its tool' * runs_tool}"
+    )
     monkeypatch.setattr(places, "find_tool", lambda _: build)
     monkeypatch.setattr(places, "keep_input", lambda content: Path(f"/kept/inputs/{content.decode()}"))
     made = Place(config())
-    assert (made.tool, made.build) == (sys.executable, "IREE 3.1")
+    assert (made.tool, made.build) == (sys.executable, "IREE 3.1 by its tool")
     done = made.run(
         [sys.executable, "-c", "import sys; print('out'); print(sys.stdin.read(), file=sys.stderr); sys.exit(3)"]
     )
