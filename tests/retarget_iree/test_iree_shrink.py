@@ -98,13 +98,6 @@ def test_a_function_that_is_called_keeps_its_types_and_no_refused_variant_comes_
     assert "math.trunc" not in argument
 
 
-@pytest.mark.slow
-def test_a_symbol_with_a_quoted_name_stays_where_it_is_used(tmp_path: Path) -> None:
-    _, found = _shrunk(tmp_path, MODULE.replace("@g", '@"g 1"'))
-    assert 'util.global private @"g 1"' in found["only second"]
-    assert "util.global" not in found["only first"]
-
-
 RICH = """\
 util.global private @"g 1" = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi32>
 func.func private @helper(%x: tensor<3x2xi32>) -> tensor<3x2xi32> {

@@ -139,6 +139,15 @@ def test_a_terminal_shows_it_behind_its_current_line_and_nothing_of_it_is_left(
             assert shown.readline() == f"{written}\r\n"
 
 
+def test_a_file_is_no_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {"TERM": "xterm", "CI": "", "BUILD_NUMBER": ""}.items():
+        monkeypatch.setenv(name, value)
+    log = Log(verbosity=-1)
+    with (tmp_path / "log").open("w") as file:
+        log._tw = TerminalWriter(file)
+        assert not progress_in(log).shows
+
+
 @pytest.mark.parametrize("log", [None, Log(verbosity=-1)], ids=["no terminal reports", "quiet"])
 def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log | None) -> None:
     assert not progress_in(log).shows
