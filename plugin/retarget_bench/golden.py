@@ -221,7 +221,7 @@ def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -
     text = f"{now}, {abs(100 * found.change):.3g} % {direction} than {before}"
     if found.finding is Finding.NOISY:
         return f"{text}; its noise here, {100 * found.noise:.2g} %, is larger than the bound of {bound}: not judged"
-    ranks = "" if found.p in {0.0, 1.0} else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
+    ranks = "" if found.p == 1.0 else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
     test = "" if rule.metric.is_exact else f" (noise {100 * found.noise:.2g} %{ranks})"
     return f"{text}{test}; expected at most {bound} more"
 

@@ -67,7 +67,7 @@ def clean_diagnostics(text: str) -> str:
         bare = strip_colour(lines[position])
         if _is_diagnostic(bare) and _GENERIC_CPU in bare:
             kept.extend(lines[position : position + 2])
-            position = _advice_end(lines, position + 1)
+            position = _advice_end(lines, position + 2)
         elif _is_diagnostic(bare) and _DUMP in bare:
             end = _next_diagnostic(lines, position + 1)
             most = position + MAX_OPERATION_LINES

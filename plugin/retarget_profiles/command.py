@@ -55,10 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         for reference in arguments.profiles:
             sys.stdout.write(_targets(registry, Profile.find(reference), arguments.compiler))
     elif arguments.action == "import":
-        output: Path | None = arguments.output
-        name = output.stem if output is not None else "imported"
         about = {"description": arguments.description, "device": arguments.device}
-        import_profile(arguments.files, name=name, **about).write(output)
+        import_profile(arguments.files, name="imported", **about).write(arguments.output)
     else:
         return _check(arguments.profiles)
     return 0

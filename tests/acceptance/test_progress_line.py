@@ -1,4 +1,4 @@
-"""What is compiled, behind pytest's current line: in sessions on a real terminal, and in a file."""
+"""What is compiled, behind pytest's current line: in sessions on a real terminal."""
 
 from __future__ import annotations
 
@@ -146,32 +146,3 @@ def test_a_terminal_shows_what_is_compiled_and_nothing_of_it_is_left(
     assert terminal.lines[-1] == "" or "failed" in terminal.lines[-1]
     assert any(re.search(r"1 failed, 4 passed, 1 blocked", line) for line in terminal.lines)
     assert (b"\x1b[3" in terminal.written) is (not environment)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"CI": "true"}], ids=["dumb", "ci"])
-def test_a_terminal_that_cannot_or_that_a_ci_keeps_as_a_log_gets_nothing(
-    project: Project, open_terminal: Callable[..., Terminal], environment: dict[str, str]
-) -> None:
-    project.doubles(**ONE_AFTER_ANOTHER)
-    terminal = open_terminal(**environment)
-    time.sleep(1.5)
-    thread = end_compiles(project.path / "suites/モジュール.mlir.pid", terminal.process)
-    terminal.read_to_the_end()
-    thread.join()
-    assert b"compiled 2 of" not in terminal.written
-    assert b"\x1b7" not in terminal.written
-
-
-@pytest.mark.slow
-def test_a_file_gets_nothing(project: Project) -> None:
-    project.doubles(**ONE_AFTER_ANOTHER)
-    session = project.start(*DOUBLES)
-    file = project.wait_for("suites/モジュール.mlir.pid")
-    time.sleep(1.5)  # longer than a terminal waits for it
-    thread = end_compiles(file, session)
-    output, _ = session.communicate(timeout=600)
-    thread.join()
-    assert "1 failed, 4 passed, 1 blocked" in output
-    assert "compiled 2 of" not in output
-    assert "\x1b" not in output

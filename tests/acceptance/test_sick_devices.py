@@ -51,16 +51,3 @@ def test_what_a_lost_device_leaves_untried_is_not_run(
     assert lines[0].endswith("(3 targets)")
     result.stdout.fnmatch_lines(["*1 failed, 5 passed, 3 not run in *"])
     assert "hint: double-device device Double 9000 was gone at " in found["b_dc_dr"].text
-
-
-@pytest.mark.slow
-def test_a_required_target_that_is_not_run_is_an_error(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RETARGET_LEASE_DIR", str(project.path / "leases"))
-    monkeypatch.setattr(limits, "COOL_DOWNS", limits.CoolDowns(first=600.0, longest=600.0, waits=0))
-    project.doubles(b="f: unplug", c="f: pass")
-    arguments = (*DOUBLES, "--retarget-require", "run", "--retarget-results", "out")
-    result = project.run(*arguments)
-    result.assert_outcomes(passed=2, failed=2)
-    result.stdout.fnmatch_lines(["*--retarget-require 'run' does not let this target be skipped"])
-    record = records(project)["c_dc_dr"]
-    assert (record.outcome, record.rung) == (Outcome.NOT_RUN, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,10 +108,12 @@ def test_errors_of_a_session_are_raised(monkeypatch: pytest.MonkeyPatch) -> None
         run(SelectionRequest(paths=(".",)))
 
 
-def test_the_options_of_a_session_are_what_was_asked_for() -> None:
+def test_the_options_of_a_session_are_what_was_asked_for(cwd: Path) -> None:
+    (cwd / "pytest.ini").write_text("[pytest]\naddopts = -p mine --retarget-jobs=3 --runxfail -v\n")
     words = list(_arguments(SelectionRequest(paths=(".",))))
     assert words[:4] == ["--assert=plain", "-p", "retarget", "--capture=no"]
-    assert words[-6:] == ["-o", "addopts=", "-m", "", "-k", ""]
+    kept = ["--retarget-jobs=3", "--runxfail"]
+    assert words[-10:] == ["-o", "addopts=", "-p", "mine", *kept, "-m", "", "-k", ""]
     assert not {"no:python", "--noconftest", "-vv", "--retarget-ignore-expectations"} & {*words}
     request = SelectionRequest(paths=("s.toml::s::t",), is_ids=True, requires=("vulkan",), options=("-vv",))
     words = list(_arguments(request))
@@ -119,7 +122,7 @@ def test_the_options_of_a_session_are_what_was_asked_for() -> None:
         *("-o", "required_plugins=", "-o"),
     ]
     assert {"no:cacheprovider", "no:python", "no:unittest"} <= {*words}
-    assert words[-2:] == ["--retarget-require=vulkan", "-vv"]
+    assert words[-10:] == ["-o", "addopts=", *kept, "-m", "", "-k", "", "--retarget-require=vulkan", "-vv"]
 
 
 @pytest.mark.parametrize(

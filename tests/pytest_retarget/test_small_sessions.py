@@ -160,9 +160,9 @@ def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Sess
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
     (found,) = read_results([Path("results")])
     assert status == 1
-    assert [(one.target, one.outcome, one.message) for one in found.latest.values()] == [
-        ("one_vmvx", Outcome.ERROR, "a leak"),
-        ("one_vmvx_sync", Outcome.ERROR, "a leak"),
+    assert [(one.target, one.outcome, one.message, one.attempt) for one in found.latest.values()] == [
+        ("one_vmvx", Outcome.ERROR, "a leak", 1),
+        ("one_vmvx_sync", Outcome.ERROR, "a leak", 1),
     ]
 
 
@@ -173,6 +173,21 @@ def test_what_a_failure_points_to_is_in_the_junit_file(session: Session, monkeyp
     monkeypatch.setattr(AttributionHooks, "_conclude_all", lambda hooks, _: hooks.conclusions.update(n=found))
     session("--junitxml=report.xml", "test_with_id.py", "suites")
     assert '<property name="retarget.attribution" value="It."' in Path("report.xml").read_text()
+
+
+def test_a_session_ends_with_the_address_of_its_page_or_with_what_keeps_it_from_being_written(session: Session) -> None:
+    status, printed = session("suites", "--retarget-report", "site")
+    assert (status, printed[-1]) == (0, f"page: {Path('site/index.html').absolute().as_uri()}")
+
+    class Fills:
+        def pytest_sessionfinish(self) -> None:
+            Path("other").mkdir()
+            Path("other/notes.txt").touch()
+
+    status, printed = session("suites", "--retarget-report", "other", plugins=[Fills()])
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert printed[-1].startswith("ERROR: --retarget-report: ")
+    assert "found something that is no page" in printed[-1]
 
 
 @pytest.mark.parametrize(("arguments", "frozen"), [(["suites"], 1), ([], 0)])

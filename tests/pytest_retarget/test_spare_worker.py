@@ -20,6 +20,7 @@ class Events:
     def __init__(self) -> None:
         self.events: list[str] = []
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
         self.events.append("collection")
 
@@ -31,6 +32,11 @@ class Events:
         (("suites/suite.toml",), ("suites",), ["started", "collection", "closed"]),
         (("suites/suite.toml",), ("suites/suite.toml",), ["started", "collection", "closed"]),
         (("suites/matrix.toml",), ("test_it.py",), ["collection"]),
+        (("matrix.toml",), ("--collect-only",), ["collection"]),
+        (("matrix.toml",), ("--setup-only",), ["collection"]),
+        (("matrix.toml",), ("-n1",), ["collection"]),
+        (("matrix.toml",), ("--retarget-cluster=tcp://1",), ["collection"]),
+        (("matrix.toml",), ("--retarget-extension=not_there",), ["collection"]),
         ((), ("long" * 100,), ["collection"]),  # which the system refuses, and pytest reports
     ],
 )
@@ -46,7 +52,7 @@ def test_a_worker_starts_before_collection_where_a_path_has_declarations(
         (tmp_path / name).write_text("def test_it(): pass\n" if name == "test_it.py" else "")
     monkeypatch.chdir(tmp_path)
     told = Events()
-    monkeypatch.setattr("pytest_retarget.plugin._spare_worker", lambda config: Spare(told.events))
+    monkeypatch.setattr("retarget.worker.SpareWorker", lambda: Spare(told.events))
     always = ["--assert=plain", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-q"]
     pytest.main([*always, *arguments], plugins=[told])
     assert list(dict.fromkeys(told.events)) == expected

@@ -61,6 +61,28 @@ def test_changes_are_listed_by_significance(capsys: pytest.CaptureFixture[str]) 
     assert lines[-3] == ("8 measurements: 2 larger, 1 smaller, 3 too few to judge, 2 unchanged, 4 in one of them only")
 
 
+def test_json_has_all_measurements(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0})
+    write("after", scale={"same": 1.0})
+    assert compare("--format", "json", "--metric", "latency") == 0
+    found = json.loads(capsys.readouterr().out)
+    [row] = found["measurements"]
+    assert (found["within"], found["level"], found["only_in_one"]) == (0.05, 0.001, 0)
+    assert row == {
+        "target": "s.toml::s::same",
+        "metric": "latency",
+        "case": "f",
+        "finding": "same",
+        "before": pytest.approx(0.001003),
+        "after": pytest.approx(0.001003),
+        "change": 0.0,
+        "p": pytest.approx(0.5, abs=0.01),
+        "noise": pytest.approx(0.0015, rel=0.1),
+        "machine": None,
+        "machines": None,
+    }
+
+
 def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"same": 1.0})
     write("after", scale={"same": 1.0}, host="faster")
@@ -123,6 +145,21 @@ def test_what_fails_in_the_last_session_is_not_measured_any_more(
     assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::old case 'f'"]
 
 
+def test_what_compiles_no_more_is_not_measured_any_more(capsys: pytest.CaptureFixture[str]) -> None:
+    for place, outcome in (("before", Outcome.PASSED), ("after", Outcome.PASSED), ("after", Outcome.FAILED)):
+        write(place, scale={"same": 1.0})
+        start = new_session(selected=1, digest="")
+        with ResultsWriter(Path(place), start) as writer:
+            for name, how in (("c", outcome), ("d", Outcome.PASSED)):
+                compiled = CompileRecord(key="k", artifact="a", size=100, seconds=1.0, dispatches=2)
+                nodeid = f"s.toml::s::{name}"
+                writer.write(TargetRecord(nodeid=nodeid, outcome=how, compile=compiled, session=start.session))
+            writer.end(1)
+    for words in ((), ("--metric", "compile-time")):
+        assert compare("--format", "json", *words) == 1
+        assert json.loads(capsys.readouterr().out)["lost"] == ["s.toml::s::c"]
+
+
 def test_a_compile_target_that_only_the_first_results_have_is_not_measured_any_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -157,6 +194,36 @@ def test_a_misspelt_word_of_a_selection_is_noted_and_one_that_selects_nothing_re
     assert capsys.readouterr().err == f"note: -m 'b or aplha': no target has the tag 'aplha'; {hint}\n"
     assert compare("-m", "aplha") == 2
     assert capsys.readouterr().err.endswith(f"-m 'aplha' selects none of 3 targets; {hint}\n")
+
+
+def test_an_action_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench"])
+    assert capsys.readouterr().err.endswith("the following arguments are required: action\n")
+
+
+def test_all_sessions_before_count(capsys: pytest.CaptureFixture[str]) -> None:
+    for place in ("before", "before", "before", "after"):
+        write(place, scale={"a": 1.0})
+    assert compare("--metric", "first-call", "--all") == 0
+    assert capsys.readouterr().out.startswith("   +0.0 %  first-call  10 ms → 10 ms  (unchanged)\n")
+
+
+def test_noise_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    for place, scale in (("before", 1.0), ("before", 17.0), ("after", 9.0)):
+        write(place, scale={"a": scale})
+    assert compare("--metric", "latency") == 0
+    said = "   +0.0 %  latency  9.027 ms → 9.027 ms  (too noisy to judge, noise 89 %, p = "
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_what_was_nothing_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"a": 0.0})
+    write("after", scale={"a": 1.0})
+    assert compare("--metric", "latency", "--all") == 0
+    assert capsys.readouterr().out.startswith("   from 0  latency  0 ns → 1.003 ms  (unchanged, noise 0.16 %, p = ")
+    assert compare("--metric", "latency", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["measurements"][0]["change"] is None
 
 
 def test_help_says_what_each_exit_status_means(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,10 +28,15 @@ def _tail(z: float) -> float:
     return 1 - statistics.NormalDist().cdf(z)
 
 
+def test_where_the_medians_are_equal_the_test_is_that_of_a_larger_series() -> None:
+    assert compare_series([[1.0] * 9], [1.0] * 5 + [3.0] * 4, within=5.0).p < 0.1
+
+
 def test_equal_values_and_nothing_say_nothing() -> None:
     assert p_larger([1.0] * 10, [1.0] * 10) == 1.0
     assert p_larger([], [1.0]) == 1.0
     assert p_larger([2.0] * 10, [1.0] * 10) > 0.99
+    assert p_larger([1.0], [2.0]) == 0.5
 
 
 def test_noise_is_half_the_range_of_the_quartiles() -> None:
@@ -52,6 +57,13 @@ def test_noise_is_half_the_range_of_the_quartiles() -> None:
 )
 def test_a_change_counts_that_is_larger_than_noise_and_bound(factor: float, within: float, finding: Finding) -> None:
     assert compare_series([QUIET], scaled(factor), within=within).finding is finding
+
+
+def test_a_series_that_differs_by_just_the_bound_is_the_same() -> None:
+    assert compare_series([[1.0] * 8], [1.25] * 8, within=0.25).finding is Finding.SAME
+    assert compare_series([[1.0] * 8], [1.25] * 8, within=0.24).finding is Finding.LARGER
+    assert compare_series([[1.0] * 8], [0.75] * 8, within=0.25).finding is Finding.SAME
+    assert compare_series([[1.0] * 8], [0.75] * 8, within=0.24).finding is Finding.SMALLER
 
 
 def test_noise_above_the_bound_is_not_judged() -> None:
@@ -82,6 +94,7 @@ def test_calls_that_all_take_twice_as_long_as_ever_are_slower_whatever_the_noise
     assert compare_series([QUIET], [100.0], within=0.05).finding is Finding.LARGER
     assert compare_series([[1.0, 1.1]], [2.4], within=0.05).finding is Finding.LARGER
     assert compare_series([[1.0, 1.1]], [2.3], within=0.05).finding is Finding.FEW
+    assert compare_series([[0.5, 1.0]], [2.5], within=0.25).finding is Finding.FEW
     assert compare_series([[]], [2.3], within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], [], within=0.05).finding is Finding.FEW
 
@@ -103,7 +116,8 @@ def test_the_lowest_tenth_must_be_larger_as_well(as_before: int, finding: Findin
 def test_few_samples_are_not_judged() -> None:
     assert compare_series([QUIET[:7]], QUIET, within=0.05).finding is Finding.FEW
     assert compare_series([QUIET], QUIET[:7], within=0.05).finding is Finding.FEW
-    assert compare_series([], QUIET, within=0.05).finding is Finding.FEW
+    none = Comparison(finding=Finding.FEW, before=0.0, after=statistics.median(QUIET), p=1.0, noise=0.0)
+    assert compare_series([], QUIET, within=0.05) == none
 
 
 def test_few_samples_of_several_sessions_are_compared_as_single_values() -> None:
@@ -121,6 +135,23 @@ def test_few_of_equal_builds_seem_different() -> None:
         before, after = ([SEED.gauss(1.0, 0.03) for _ in range(40)] for _ in range(2))
         alarms += compare_series([before], after, within=0.05).finding in {Finding.LARGER, Finding.SMALLER}
     assert alarms == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "finding"),
+    [
+        ([1.0, 1.02, 1.01], 1.5, Finding.LARGER),
+        ([1.0, 1.02, 1.01], 1.05, Finding.SAME),
+        ([1.0, 1.02, 1.01], 0.5, Finding.SMALLER),
+        ([1.0, 2.0, 1.5], 9.0, Finding.NOISY),
+        ([1.0, 1.0], 9.0, Finding.FEW),
+        ([1.0, 1.0, 1.0], 1.25, Finding.SAME),
+        ([1.0, 1.0, 1.0], 0.75, Finding.SAME),
+        ([0.0, 0.0, 0.0], 1.0, Finding.LARGER),
+    ],
+)
+def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:
+    assert compare_values(before, after, within=0.25, exact=False).finding is finding
 
 
 @pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])

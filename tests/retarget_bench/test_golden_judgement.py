@@ -46,15 +46,17 @@ def test_a_maximum_needs_no_baseline() -> None:
     wide = TimesRecord(first=0.01, median=0.001, spread=0.001, calls=3, samples=(0.0009, 0.001, 0.0011))
     now = replace(ran(), cases=(CaseRecord(name="f", outcome=Outcome.PASSED, times=wide),))
     assert judged(Metric.LATENCY, now, most=0.0009995) == [("not judged", close)]
+    few = replace(wide, spread=0.95, samples=())
+    now = replace(ran(), cases=(CaseRecord(name="f", outcome=Outcome.PASSED, times=few),))
+    close = "latency 1 ms -+ 95 %, expected at most 500 us: too close to judge"
+    assert judged(Metric.LATENCY, now, most=0.0005) == [("not judged", close)]
     assert judged(Metric.DISPATCHES, compiled(), most=2.0) == [("broken", "dispatches 3, expected at most 2")]
 
 
 def test_a_change_is_judged_by_the_rank_test_and_the_bound() -> None:
-    [(verdict, text)] = judged(Metric.LATENCY, ran(1.1), [ran()], within=0.05)
-    assert verdict == "broken"
-    head, _, test = text.partition(" (noise ")
-    assert head == "latency 1.103 ms, 10 % more than 1.003 ms"
-    assert test.endswith("level 0.001); expected at most 5 % more")
+    text = "latency 1.103 ms, 10 % more than 1.003 ms (noise 0.16 %; Mann-Whitney p = 6e-15, level 0.001)"
+    broken = ("broken", f"{text}; expected at most 5 % more")
+    assert judged(Metric.LATENCY, ran(1.1), [ran()], within=0.05) == [broken]
     assert judged(Metric.LATENCY, ran(1.1), [ran()], within=0.2)[0][0] == "kept"
     assert judged(Metric.LATENCY, ran(0.5), [ran()], within=0.05)[0][0] == "kept"
 
@@ -85,9 +87,18 @@ def test_calls_so_slow_that_there_are_few_break_what_each_of_them_exceeds(
 
 
 def test_a_machine_that_is_too_noisy_is_not_judged() -> None:
-    [(verdict, text)] = judged(Metric.LATENCY, ran(1.5), [ran(), ran(1.3)], within=0.05)
+    [(verdict, text)] = judged(Metric.LATENCY, ran(1.5), [ran(), ran(17)], within=0.05)
     assert verdict == "not judged"
-    assert text.endswith("its noise here, 13 %, is larger than the bound of 5 %: not judged")
+    assert text.endswith("its noise here, 89 %, is larger than the bound of 5 %: not judged")
+
+
+def test_sizes_have_no_noise() -> None:
+    broken = "artifact-size 120 B, 20 % more than 100 B; expected at most 10 % more"
+    assert judged(Metric.ARTIFACT_SIZE, compiled(120), [compiled(100)], within=0.1) == [("broken", broken)]
+    kept = "artifact-size 100 B, 0 % more than 100 B; expected at most 10 % more"
+    assert judged(Metric.ARTIFACT_SIZE, compiled(100), [compiled(100)], within=0.1) == [("kept", kept)]
+    kept = "artifact-size 95 B, 5 % less than 100 B; expected at most 10 % more"
+    assert judged(Metric.ARTIFACT_SIZE, compiled(95), [compiled(100)], within=0.1) == [("kept", kept)]
 
 
 def test_only_compiles_that_happened_have_a_compile_time() -> None:
@@ -98,7 +109,8 @@ def test_only_compiles_that_happened_have_a_compile_time() -> None:
     copies = [compiled(), *(compiled(reused=True) for _ in range(4))]
     few = "compile-time 2 s; 1 earlier sessions of this host and device have it, which is too few to judge"
     assert judged(Metric.COMPILE_TIME, compiled(seconds=2), copies, within=0.5) == [("not judged", few)]
-    assert judged(Metric.COMPILE_TIME, compiled(seconds=2), [compiled()] * 3, within=0.5)[0][0] == "broken"
+    broken = "compile-time 2 s, 100 % more than 1 s (noise 0 %); expected at most 50 % more"
+    assert judged(Metric.COMPILE_TIME, compiled(seconds=2), [compiled()] * 3, within=0.5) == [("broken", broken)]
 
 
 def test_results_of_earlier_runs_are_not_measured_again() -> None:

@@ -154,6 +154,10 @@ def test_an_unknown_function_lists_those_there_are_and_fails_its_case_only(folde
             ":2: case[0].inputs: found 2 values, f takes 1 argument (tensor<2xf32>); did you mean inputs = [[…]]?",
         ),
         (
+            "inputs = [1, { values = [1, 2] }]",
+            ":2: case[0].inputs: found 2 values, f takes 1 argument (tensor<2xf32>)",
+        ),
+        (
             "inputs = [[1, 2]]\nexpected = [1, 2]",
             ":3: case[0].expected: found 2 values, f returns 1 result (tensor<2xf32>); did you mean expected = [[…]]?",
         ),

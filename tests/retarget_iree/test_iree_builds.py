@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from retarget.extension import UnavailableError
@@ -250,3 +252,53 @@ def test_a_path_that_the_system_refuses_is_a_reason_and_no_error_of_ours() -> No
         f"{path} cannot be read: File name too long; expected a folder with packages, a virtual environment or a build "
         "folder"
     )
+
+
+def test_a_tool_is_what_run_with_names_or_the_runtimes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Toolchain(name="t", path=tmp_path, run_with="bin/run", origin=Origin(file=Path("m.toml"), key_path=""))
+    with pytest.raises(UnavailableError, match=f"^{tmp_path} has no bin/run, which is its run_with$"):
+        toolchain.find_tool(own)
+    tool = filled(tmp_path, "bin/run") / "bin/run"
+    assert toolchain.find_tool(own) == builds.RuntimeBuild(folder=tmp_path, tool=tool)
+    monkeypatch.setattr(toolchain, "find_runtime", lambda _: builds.RuntimeBuild(folder=Path("here")))
+    with pytest.raises(UnavailableError, match=r"^here has no iree-run-module$"):
+        toolchain.find_tool(None)
+
+
+def test_a_build_that_cannot_be_imported_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from iree.compiler.api import ctypes_dl
+
+    def missing(name: str) -> None:
+        msg = f"no {name}"
+        raise ImportError(msg)
+
+    def hint_of(load: object, message: str) -> str:
+        with pytest.raises(UnavailableError, match=message) as caught:
+            load.__wrapped__()  # type: ignore[attr-defined]
+        return caught.value.hint
+
+    packages = filled(tmp_path, "iree/_runtime_libs/_runtime.cpython-39.so")
+    compiler, runtime = (
+        CompilerBuild(folder=Path("c"), tool=Path("t")),
+        builds.RuntimeBuild(folder=Path("r"), tool=Path("t")),
+    )
+    monkeypatch.setattr(toolchain, "find_compiler", lambda: compiler)
+    monkeypatch.setattr(toolchain, "find_runtime", lambda: runtime)
+    hints = [builds.build_hint(part) for part in ("compiler", "runtime")]
+    said = "^c has no library of the IREE compiler, only the tool t$"
+    assert hint_of(toolchain.compiler_api, said) == hints[0]
+    said = "^r has no Python package of the IREE runtime, only the tool t$"
+    assert hint_of(toolchain.select_runtime, said) == "run_under runs the tool"
+
+    compiler = CompilerBuild(folder=Path("c"), library=Path(ctypes_dl._dylib._name))
+    monkeypatch.setattr(ctypes_dl, "_dylib", SimpleNamespace(ireeCompilerGetAPIVersion=lambda: 2 << 16 | 5))
+    assert not hint_of(
+        toolchain.compiler_api, f"^the IREE compiler {compiler.library} has version 2 of its API, expected 1$"
+    )
+    monkeypatch.setattr(importlib, "import_module", missing)
+    monkeypatch.setattr(toolchain, "_prefer", lambda _: None)
+    runtime = builds.RuntimeBuild(folder=Path("r"), packages=packages)
+    assert hint_of(toolchain.compiler_api, "^the IREE compiler does not load: no iree.compiler._mlir_libs$") == hints[0]
+    python = f"this is Python {sys.version_info.major}.{sys.version_info.minor}; there is _runtime.cpython-39.so"
+    said = f"^the IREE runtime of {packages} does not load: no iree.runtime [(]{python}[)]$"
+    assert hint_of(toolchain.select_runtime, said) == hints[1]

@@ -42,15 +42,37 @@ def test_a_dumped_operation_is_cut_and_the_cut_is_counted() -> None:
     assert lines[14] == "a.mlir:2:1: error: worse"
 
 
-def test_a_short_dump_is_kept_whole() -> None:
-    text = 'a.mlir:1:1: note: see current operation: "op"() : () -> ()'
-    assert clean_diagnostics(text) == text
+@pytest.mark.parametrize(("more", "kept"), [(0, 1), (11, 12), (12, 13), (13, 12)])
+def test_a_short_dump_is_kept_whole(more: int, kept: int) -> None:
+    lines = [
+        'a.mlir:1:1: note: see current operation: "op"() : () -> ()',
+        *(f"  %{index} = op" for index in range(more)),
+    ]
+    for end in ("Please report issues to x", "b.mlir:1:1: error: e", "LLVM ERROR: e", "#0 0x000055 f(int) (/a.so+0x1)"):
+        cut = [f"    … {1 + more - kept} more lines of the operation cut"] * (more >= kept)
+        assert clean_diagnostics("\n".join([*lines, end])).splitlines() == [*lines[:kept], *cut, end]
+
+
+def test_advice_without_a_caret_ends_at_the_next_diagnostic_and_right_behind_it_keeps_the_caret() -> None:
+    head = ["a.mlir:1:57: warning: while creating CPU target: ", "Defaulting"]
+    for advice, kept in (
+        (["more", "b.mlir:1:1: error: e"], ["b.mlir:1:1: error: e"]),
+        (["  ^", "b"], ["  ^", "b"]),
+        (["more", "source", "  ^"], ["source", "  ^"]),
+        (["more"], []),
+    ):
+        assert clean_diagnostics("\n".join([*head, *advice])).splitlines() == [*head, *kept]
 
 
 def test_long_lines_are_cut_and_repeats_are_counted() -> None:
     lines = clean_diagnostics("x" * 1000 + "\nsame\nsame\nsame\nother").splitlines()
     assert lines[0] == "x" * 400 + " … 600 more characters cut"
     assert lines[1:] == ["same", "    … the line above 2 more times", "other"]
+    assert clean_diagnostics("x" * 400) == "x" * 400
+    assert clean_diagnostics("\x1b[1m" + "x" * 401) == "\x1b[1m" + "x" * 396 + "\x1b[0m … 1 more characters cut"
+    assert clean_diagnostics("a\na\n\n\nb") == "a\n    … the line above 1 more time\n\n\nb"
+    assert first_error("error: " + "x" * 394) == "error: " + "x" * 393 + " … 1 more characters cut"
+    assert first_error("a:1: error: " + "x" * 389) == "a:1: error: " + "x" * 388 + " … 1 more characters cut"
 
 
 def test_colour_is_kept_and_does_not_hide_what_a_line_is() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from retarget_iree.builds import CompilerBuild
 from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.modules.shrink import resized
+from retarget_iree.modules import reduce_by_library
+from retarget_iree.modules.shrink import resized, variants
+from retarget_iree.toolchain import compiler_api
 
 MODULE = """\
 util.global private @g = dense<1.5> : tensor<16x4xf32>
@@ -93,14 +98,93 @@ def test_a_function_that_is_called_keeps_its_types_and_no_refused_variant_comes_
     assert "math.trunc" not in argument
 
 
-@pytest.mark.slow
-def test_a_symbol_with_a_quoted_name_stays_where_it_is_used(tmp_path: Path) -> None:
-    _, found = _shrunk(tmp_path, MODULE.replace("@g", '@"g 1"'))
-    assert 'util.global private @"g 1"' in found["only second"]
-    assert "util.global" not in found["only first"]
+RICH = """\
+util.global private @"g 1" = dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi32>
+func.func private @helper(%x: tensor<3x2xi32>) -> tensor<3x2xi32> {
+  %y = arith.addi %x, %x : tensor<3x2xi32>
+  return %y : tensor<3x2xi32>
+}
+func.func @one(%a: tensor<3x2xi32> {x.a = 1}, %b: i1, %i: index {x.b = 2}) -> (tensor<3x2xi32> {x.c = 3}) {
+  %g = util.global.load @"g 1" : tensor<3x2xi32>
+  %r = func.call @helper(%g) : (tensor<3x2xi32>) -> tensor<3x2xi32>
+  %s = arith.addi %a, %r : tensor<3x2xi32>
+  return %s : tensor<3x2xi32>
+}
+func.func @two(%c: i1, %b: tensor<2xf32>) -> tensor<2xf32> {
+  %d = arith.addf %b, %b : tensor<2xf32>
+  %e = scf.if %c -> tensor<2xf32> {
+    scf.yield %d : tensor<2xf32>
+  } else {
+    scf.yield %b : tensor<2xf32>
+  }
+  return %e : tensor<2xf32>
+}
+func.func @three() { return }
+"""
 
 
-@pytest.mark.slow
+def made(text: str, *refused: str, keep_types: bool = False) -> dict[str, str]:
+    compiler_api()
+    from iree.compiler import ir
+
+    with ir.Context() as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        return dict(variants(str(ir.Module.parse(text)), {*refused}, keep_types=keep_types))
+
+
+def test_a_long_function_ends_and_a_size_becomes_smaller_in_four_ways() -> None:
+    ops = "".join(f"%v{at + 1} = arith.addf %v{at}, %v0 : tensor<16xf32>\n" for at in range(17))
+    long = f"func.func @f(%v0: tensor<16xf32>) -> tensor<16xf32> {{\n{ops}return %v17 : tensor<16xf32>\n}}\n"
+    short = "func.func @g(%a: f32) -> f32 {\n%b = arith.negf %a : f32\nreturn %b : f32\n}\n"
+    ends = [f"f ends after {length} of 18 ops" for length in (9, 13, 15, 16)]
+    sizes = [f"sizes of 16 become {smaller}" for smaller in (1, 2, 4, 8)]
+    assert list(made(long + short))[:11] == ["as the compiler prints it", "only f", "only g", *ends, *sizes]
+    assert list(made(long))[:9] == ["as the compiler prints it", *ends, *sizes]
+    assert list(made(short)) == ["as the compiler prints it", "op 0 of g is passed by", "op 0 of g is an argument"]
+
+
+def test_all_variants_of_a_module_the_boldest_first() -> None:
+    found = made(RICH)
+    whole = found["as the compiler prints it"]
+    keeping = made(whole, "only one", "op 0 of two is passed by", keep_types=True)
+    parts = [f"only {names}" for names in ("one", "two, three", "one, three", "one, two")]
+    sizes = [f"{how} of {size}" for size in ("3 become 1", "3 become 2", "2 become 1") for how in ("sizes", "numbers")]
+    passed = {f"op {op} is passed by" for op in ("0 of helper", "2 of one", "1 of one", "0 of two")}
+    ops = [
+        "0 of helper",
+        "2 of one",
+        "2 of one",
+        "1 of one",
+        "1 of one",
+        "0 of one",
+        "1 of two",
+        "0 of two",
+        "0 of two",
+    ]
+    hows = ["passed by", "passed by", "an argument", "passed by", "an argument", *["an argument"] * 2, "passed by"]
+    edits = [f"op {op} is {how}" for op, how in zip(ops, [*hows, "an argument"], strict=True)]
+    ends = ["one ends after 2 of 4 ops", "two ends after 1 of 3 ops"]
+    assert list(found) == ["as the compiler prints it", *parts, *ends, *sizes, *edits, "no unused arguments"]
+    names = ["as the compiler prints it", *parts[1:], *sizes, *(edit for edit in edits if edit in passed)]
+    assert list(keeping) == names[:-1]
+
+    head = "func.func @one(%arg0: tensor<3x2xi32> {x.a = 1 : i64}, %arg1: i1, %arg2: index {x.b = 2 : i64}"
+    returns, new = "-> (tensor<3x2xi32> {x.c = 3 : i64}) {", "%arg3: tensor<3x2xi32>"
+    changed = {
+        "only one": ([], 13),
+        "only two, three": ([], 14),
+        "one ends after 2 of 4 ops": ([f"{head}) -> tensor<3x2xi32> {{"], 24),
+        "two ends after 1 of 3 ops": (["return %0 : tensor<2xf32>"], 20),
+        "op 2 of one is an argument": ([f"{head}, {new}) {returns}", "return %arg3 : tensor<3x2xi32>"], 24),
+        "op 1 of one is passed by": (["%0 = arith.addi %arg0, %g_1 : tensor<3x2xi32>"], 20),
+        "no unused arguments": ([f"func.func @one(%arg0: tensor<3x2xi32> {{x.a = 1 : i64}}) {returns}"], 25),
+    }
+    for name, (lines, count) in changed.items():
+        variant = found[name].splitlines()
+        added = [line.strip() for line in variant if line not in whole.splitlines()]
+        assert (name, added, len(variant)) == (name, lines, count)
+
+
 def test_a_module_that_does_not_parse_has_no_variants(tmp_path: Path) -> None:
     (message, status), found = _shrunk(tmp_path, "func.func @f(")
     assert (status, found) == ("1", {})
@@ -112,3 +196,20 @@ def test_the_compiler_names_the_command(tmp_path: Path, keep_types: bool) -> Non
     command = IreeCompiler().shrink_command(tmp_path / "m.mlir", tmp_path, keep_types)
     words = ["-m", "retarget_iree.modules.shrink", str(tmp_path / "m.mlir"), "-o", str(tmp_path)]
     assert list(command[1:]) == words + ["--keep-types"] * keep_types
+
+
+def test_the_reducer_is_the_librarys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(count: int, words: list[bytes | None]) -> int:
+        done.append([words[at] for at in range(count + 1)])
+        return 3
+
+    done: list[list[bytes | None]] = []
+    libraries = {"with": SimpleNamespace(ireeReduceRunMain=run), "without": SimpleNamespace()}
+    monkeypatch.setattr(ctypes, "CDLL", libraries.__getitem__)
+    monkeypatch.setattr(sys, "argv", ["main", "test.sh", "m.mlir"])
+    for library, status in (("with", 3), ("without", 1), (None, 1)):
+        build = CompilerBuild(folder=Path(), library=None if library is None else Path(library))
+        monkeypatch.setattr(reduce_by_library, "find_compiler", lambda build=build: build)
+        assert reduce_by_library.main() == status
+        assert capsys.readouterr().err == "this build of IREE has no iree-reduce\n" * (status == 1)
+    assert done == [[b"iree-reduce", b"test.sh", b"m.mlir", None]]

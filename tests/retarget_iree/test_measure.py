@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from retarget_iree.modules.measure import flow_size
+import pytest
+from retarget.extension import ProgramStatistics
+from retarget.support import RetargetError
+from retarget_iree.modules.measure import flow_size, stream_statistics
 
 FLOW = """\
 module attributes {stream.affinity.default = #hal.device.affinity<@__device_0>} {
@@ -45,3 +48,15 @@ def test_dispatch_sites_distinct_ops_element_types_and_the_largest_tensor_are_co
 
 def test_a_text_without_dispatches_is_the_smallest() -> None:
     assert flow_size("util.func @f() {\n  util.return\n}\n").order == (0, 0, 0, 0)
+
+
+def test_a_program_has_the_dispatches_and_the_memory_of_its_statistics() -> None:
+    lines = ['"dispatch-count": 3', '"transient-memory-size": 64']
+    assert stream_statistics("\n".join(["m.mlir:1:1: warning: w", *lines])) == ProgramStatistics(
+        dispatches=3, transient=64
+    )
+    for text in ("", *lines):
+        with pytest.raises(
+            RetargetError, match=r"^found no statistics of the phase stream in what the compiler printed$"
+        ):
+            stream_statistics(text)

@@ -12,6 +12,7 @@ from retarget_iree.modules.measure import Allocation, disassembled, memory_line
         ([], ""),
         ([("a", 8, False), ("b", 16, False), ("a", None, True), ("c", 4, False)], "f: at most 24 bytes at once, 20 of"),
         ([("a", 8, False), ("a", None, True), ("b", 8, False), ("b", None, True)], "f: at most 8 bytes at once, 0 of"),
+        ([("a", 8, False), ("a", 4, False)], "f: at most 12 bytes at once, 12 of"),
         ([("x", None, True)], ""),
         ([("a", None, False)], "f: 1 buffer of a size that arguments decide"),
     ],

@@ -115,6 +115,8 @@ def test_the_command_writes_a_file_that_is_read_as_a_profile(
     assert (status, capsys.readouterr().out) == (0, f"{file}: 42 capabilities, driver vulkan\n")
     profile = Profile.read(file)
     assert (profile.name, profile.description, profile.get("memory")) == ("phone", "a phone", 2**31)
+    assert main(["profile", "import", str(NEW), str(OLD), "--description", "a phone"]) == 0
+    assert capsys.readouterr().out == file.read_text()
 
 
 def _changed(path: list[Any], value: object) -> Callable[[Any], None]:
@@ -274,7 +276,7 @@ def test_a_device_of_several_is_chosen_by_number_or_name_and_utf_16_is_read(tmp_
     [
         ("FULL_PROFILE", "", True),
         ("EMBEDDED_PROFILE", "cl_khr_fp16 cles_khr_int64", True),
-        ("EMBEDDED_PROFILE", "cl_khr_fp16", False),
+        ("EMBEDDED_PROFILE", "cl_khr_fp16 cl_nv_device_attribute_query", False),
     ],
 )
 def test_an_embedded_device_has_integers_of_64_bits_where_its_extension_says_so(
@@ -284,7 +286,27 @@ def test_an_embedded_device_has_integers_of_64_bits_where_its_extension_says_so(
     data["devices"][0]["online"][0] |= {"CL_DEVICE_PROFILE": profile, "CL_DEVICE_EXTENSIONS": extensions}
     file = tmp_path / "r.json"
     file.write_text(json.dumps(data))
-    assert import_profile([file], name="p").get("opencl.int64") is has_it
+    found = import_profile([file], name="p")
+    assert found.get("opencl.int64") is has_it
+    assert found.get("opencl.fp16") is ("cl_khr_fp16" in extensions)
+    assert found.get("opencl.fp64") is False
+    assert found.get("opencl.cl_nv_device_attribute_query") is ("cl_nv" in extensions)
+
+
+@pytest.mark.parametrize(
+    ("type_", "found"),
+    [
+        *((number, "gpu") for number in (1, 2, 3)),
+        *((f"VK_PHYSICAL_DEVICE_TYPE_{name}_GPU", "gpu") for name in ("INTEGRATED", "DISCRETE", "VIRTUAL")),
+        *((one, "cpu") for one in (4, "VK_PHYSICAL_DEVICE_TYPE_CPU")),
+        *((one, "accelerator") for one in (0, "VK_PHYSICAL_DEVICE_TYPE_OTHER")),
+    ],
+)
+def test_the_type_of_a_device_is_written_as_a_number_or_a_word(tmp_path: Path, type_: object, found: str) -> None:
+    data = json.loads(OLD.read_text())
+    data["VkPhysicalDeviceProperties"]["deviceType"] = type_
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    assert import_profile([tmp_path / "r.json"], name="p").get("device_type") == found
 
 
 def test_reports_of_two_devices_or_drivers_are_an_error_that_names_both(
@@ -300,6 +322,14 @@ def test_reports_of_two_devices_or_drivers_are_an_error_that_names_both(
         import_profile([Path("a.json"), Path("b.json")], name="p")
     assert str(caught.value) == (
         "b.json: found vulkan.shaderInt64 = True, and a.json has False; expected files of one device"
+    )
+    data = json.loads(OLD.read_text())
+    data["VkPhysicalDeviceProperties"]["deviceName"] = "other"
+    Path("d.json").write_text(json.dumps(data))
+    with pytest.raises(RetargetError) as caught:
+        import_profile([Path("d.json"), Path("b.json")], name="p")
+    assert str(caught.value) == (
+        "b.json: found name = 'llvmpipe (LLVM 15.0.6, 256 bits)', and d.json has 'other'; expected files of one device"
     )
     with pytest.raises(RetargetError) as caught:
         import_profile([Path("b.json"), Path("c.json")], name="p")

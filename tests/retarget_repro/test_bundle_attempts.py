@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -115,18 +113,20 @@ def test_a_strangers_text_cannot_command_the_terminal_and_its_code_is_named(
     [
         (["--timeout", "0"], "cannot tell: argument --timeout: found '0', expected a number of seconds above 0"),
         (["--timeout", "nan"], "cannot tell: argument --timeout: found 'nan', expected a number of seconds above 0"),
+        (["--timeout", "inf"], "cannot tell: argument --timeout: found 'inf', expected a number of seconds above 0"),
+        (["--timeout", "x"], "cannot tell: argument --timeout: found 'x', expected a number of seconds above 0"),
         (["--toolchian", "x"], "cannot tell: unrecognized arguments: --toolchian x"),
         ([], "cannot tell: JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
     ],
 )
 def test_what_goes_wrong_in_a_repro_is_never_taken_for_the_failure(
-    options: list[str], said: str, tmp_path: Path
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(repro.__file__, tmp_path / "repro.py")
     (tmp_path / "bundle.json").touch()
-
-    done = subprocess.run(
-        [sys.executable, tmp_path / "repro.py", *options], capture_output=True, text=True, check=False
-    )
-
-    assert (done.returncode, done.stdout.splitlines()) == (125, [said])
+    monkeypatch.setattr(repro, "HERE", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["repro.py", *options])
+    try:
+        status: object = repro.main()
+    except SystemExit as ended:
+        status = ended.code
+    assert (status, capsys.readouterr().out.splitlines()) == (125, [said])

@@ -192,11 +192,11 @@ def _case(name: str, failure: Failure | None = None) -> CaseOutcome:
 def test_a_bundle_is_of_the_cases_that_failed_in_the_first_way() -> None:
     other = dataclasses.replace(GONE, summary="INTERNAL; gone", text="more")
     cases = (_case("ok"), _case("f", GONE), _case("g", REFUSED), _case("h", other))
-    found = Attempt(failure=GONE, observation=GONE.observed_in(cases), cases=cases, compiled=COMPILED)
+    found = Attempt(failure=other, observation=GONE.observed_in(cases), cases=cases, compiled=COMPILED)
     packed = failed_target(chosen(), found)
     assert (packed.cases, packed.case, packed.failure, packed.way) == (("f", "h"), "f", GONE, GONE.observed_in(()))
     whole = failed_target(chosen(), replace(found, cases=(), observation=GONE.observed_in(())))
-    assert (whole.cases, whole.case, whole.failure) == ((), "", GONE)
+    assert (whole.cases, whole.case, whole.failure) == ((), "", other)
     for lacking in ({"failure": None}, {"observation": None}, {"compiled": None}):
         with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c_r: "):
             failed_target(chosen(), replace(found, **lacking))
@@ -367,6 +367,7 @@ def _written(
         return made()
 
     def reproduce(_: Path, *, runs: int, **__: Any) -> Reproduced:
+        assert tried.pop() == f"reproducing it from the bundle{f', {runs} times' if runs > 1 else ''}"
         tried.append(runs)
         return found.pop(0)
 
@@ -375,7 +376,7 @@ def _written(
     engine: Any = SimpleNamespace(registry=load_extensions())
     of = failed(cases=("f",), ran=RunOutcome(devices=(DEVICE,), names=("f", "g")))
     try:
-        return write.write_bundle(of, folder / "x.tar.zst", engine=engine, **more), tried
+        return write.write_bundle(of, folder / "x.tar.zst", engine=engine, note=tried.append, **more), tried
     except write.NotReproducedError as error:
         return error, tried
 
@@ -393,7 +394,7 @@ OTHER = Reproduced(runs=2, same=0, others=("cannot tell: y",))
         ([OTHER], {}, False, [("f",), 2]),
         ([GOOD, GOOD], {}, False, [("f",), 2, (), 2]),
         ([OTHER], {"keep": True}, True, [("f",), 2]),
-        ([SAME], {"runs": 5}, True, [("f",), 5]),
+        ([SAME], {"runs": 1}, True, [("f",), 1]),
     ],
 )
 def test_cases_that_failed_are_tried_first_and_what_does_not_fail_is_not_written(

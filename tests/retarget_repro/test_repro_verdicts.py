@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from retarget.model import Failure, Stage
 from retarget_repro.bundle import repro
-from retarget_repro.bundle.repro import BAD, CANNOT_TELL, GOOD, CannotTell
+from retarget_repro.bundle.repro import CannotTell
+
+GOOD, BAD, CANNOT_TELL = 0, 1, 125  # as `git bisect run` has them
 
 NO_OP = Failure(stage=Stage.COMPILE, summary="m.mlir:1:2: error: no such op")
 DIFFERS = Failure(stage=Stage.COMPARE, summary="1 of 2 elements differ, first at [1]: actual 4.0, expected 5.0")

@@ -47,6 +47,7 @@ def gpu_target(profile: DeviceProfile) -> GpuTarget:
         max_workgroup_sizes=profile.max_workgroup_sizes,
         max_workgroup_items=profile.max_workgroup_items,
         workgroup_memory=profile.local_memory,
+        max_workgroup_counts=(2147483647, 65535, 65535),
     )
 
 

@@ -38,10 +38,9 @@ class OnnxBackendLoader(CaseLoader):
         for path in srcs:
             try:
                 tests = read_manifest(path).tests
+                modules += [Module(name=name, path=path, entry=name, tags=tags) for name, tags in tests.items()]
             except DiagnosticsError as error:
                 diagnostics += error.diagnostics
-                continue
-            modules += [Module(name=name, path=path, entry=name, tags=tags) for name, tags in tests.items()]
         if diagnostics:
             raise DiagnosticsError(diagnostics)
         return modules

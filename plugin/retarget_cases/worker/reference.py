@@ -71,14 +71,12 @@ class References(Struct, frozen=True):
         if path in self._modules:
             return self._modules[path]
         name = f"_retarget_reference_{hashlib.sha256(bytes(path)).hexdigest()[:16]}"
-        spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
-        if spec is None or spec.loader is None:
-            msg = f"{display_path(path)} is no Python file that can be imported"
-            raise RetargetError(msg)
+        loader = _Loader(name, str(path))
+        spec: Any = importlib.util.spec_from_file_location(name, path, loader=loader)
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # dataclasses look their module up
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise _failed(error, path, "importing it raised") from error

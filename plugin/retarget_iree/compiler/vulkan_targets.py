@@ -155,7 +155,7 @@ class GpuTarget(Struct, frozen=True, kw_only=True):
     max_workgroup_sizes: Sequence[int]
     max_workgroup_items: int
     workgroup_memory: int
-    max_workgroup_counts: Sequence[int] = (2147483647, 65535, 65535)
+    max_workgroup_counts: Sequence[int]
     spirv: str = "1.6"
 
     def fields(self) -> dict[str, str]:

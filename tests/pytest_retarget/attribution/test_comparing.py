@@ -38,6 +38,9 @@ def compared(limit: int, monkeypatch: pytest.MonkeyPatch, *answers: object, **se
 def test_beyond_the_limit_and_where_it_fails_only_the_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared(2, monkeypatch, RetargetError("no"), None, None) == [HINT] * 3
     assert compared(0, monkeypatch, None) == [HINT]
+    monkeypatch.setenv("RETARGET_EXTENSIONS", "known:other")
+    hint = HINT.replace("compare m", "compare --retarget-extension new m")
+    assert compared(0, monkeypatch, None, extensions=("known", "new")) == [hint]
 
 
 def test_where_nothing_is_compiled_no_command_is_said_that_does(monkeypatch: pytest.MonkeyPatch) -> None:

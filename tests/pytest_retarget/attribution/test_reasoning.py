@@ -223,9 +223,10 @@ def test_a_long_list_ends_with_a_count() -> None:
 
 
 def test_a_long_summary_is_cut() -> None:
-    (line,) = listing(FAILING, [seen("b/r", "failed", stage="run", signature="x", message="y" * 500)])
-    assert line.endswith("y…")
-    assert len(line) < 130
+    failed = [seen("b/r", "failed", stage="run", signature="x", message="y" * length) for length in (100, 101)]
+    whole, cut = listing(FAILING, failed)
+    assert whole.endswith(f" {'y' * 100}")
+    assert cut.endswith(f" {'y' * 99}…")
 
 
 def test_outputs_are_compared_with_those_of_the_same_artifact_then_of_the_same_runtime() -> None:

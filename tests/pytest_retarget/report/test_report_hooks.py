@@ -4,6 +4,7 @@ are doubles."""
 from __future__ import annotations
 
 import importlib.util
+import io
 import subprocess
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 from pytest_retarget.collect.requirements import Refusing
+from pytest_retarget.internals import TerminalWriter
+from pytest_retarget.items.targets import PlainWhereItMust
 from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import RECORD
 from pytest_retarget.report import bundles, recording
@@ -399,3 +402,13 @@ def test_errors_of_workers_are_shown_once_by_the_controller() -> None:
     refusing.pytest_sessionfinish(session)
     refusing.pytest_terminal_summary(terminal)
     assert (terminal.red, session.exitstatus) == (["ERROR: bad"], pytest.ExitCode.USAGE_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"), [(False, "head\nnote: it\n"), (True, "\x1b[31m\x1b[1mhead\x1b[0m\n\x1b[2mnote\x1b[0m: it\n")]
+)
+def test_a_failure_has_its_colours_and_a_red_head_where_there_are_colours(*, markup: bool, text: str) -> None:
+    writer = TerminalWriter(file := io.StringIO())
+    writer.hasmarkup = markup
+    PlainWhereItMust(["head\n", "\x1b[2mnote\x1b[0m: it\n"]).toterminal(writer)
+    assert file.getvalue() == text

@@ -31,7 +31,10 @@ def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) 
     ini = pytester.makeini(INI + "addopts = --retarget-no-cache\n")
     found = cache_of_command()
     assert (found.folder, found.unused) == (pytester.path / "from-ini", f"--retarget-no-cache in addopts in {ini}")
-    assert of_pytest(pytester) != found.folder
+    config = pytester.parseconfigure()
+    assert (folder := cache_dir(config)) != found.folder
+    config._ensure_unconfigure()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

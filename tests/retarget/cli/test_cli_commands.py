@@ -76,6 +76,36 @@ def test_a_command_of_retarget_cannot_be_replaced(install: Install, run: Run, tm
     assert run("check", str(tmp_path)) == (1, "", error)
 
 
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        *((name, True) for name in ("init", "list", "check", "explain", "compare", "devices", "show", "schema")),
+        *((name, False) for name in ("cache", "results", "history")),
+    ],
+)
+def test_commands_that_ask_extensions_take_one_that_no_entry_point_names(run: Run, name: str, takes: bool) -> None:
+    status, out, _ = run(name, "--help")
+    assert (status, "--retarget-extension MODULE" in out) == (0, takes)
+
+
+@pytest.mark.parametrize(
+    ("words", "paths", "left"),
+    [
+        (("a", "--option", "1", "b"), ["a", "b"], []),
+        (("a", "--option", "1", "--no"), ["a"], ["--no"]),
+        (("a", "--option", "1", "--", "b"), ["a"], ["b"]),
+    ],
+)
+def test_arguments_are_on_both_sides_of_an_option_up_to_two_dashes(
+    words: tuple[str, ...], paths: list[str], left: list[str]
+) -> None:
+    parser = _Parser()
+    parser.add_argument("paths", nargs="*")
+    parser.add_argument("--option")
+    found, extras = parser.parse_known_args(words)
+    assert (found.paths, [word for word in extras if word != "--"]) == (paths, left)
+
+
 def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> None:
     parser = _Parser()
     parser.add_mutually_exclusive_group().add_argument("one", nargs="?")

@@ -272,16 +272,19 @@ def _others(sort: str, name: str) -> str:
 
 
 def test_check_reports_a_requirement_whose_prefix_no_driver_has(project: Path, run: Run) -> None:
-    matrix = project / "suites" / "matrix.toml"
-    matrix.write_text(
-        matrix.read_text().replace('"memory >= 8 GiB"', '"toy.lanes >= 4", "toi.lanes", "vulkan.shaderInt64"')
-    )
+    matrix, suite = project / "suites/matrix.toml", project / "suites/suite.toml"
+    text = matrix.read_text().replace('"memory >= 8 GiB"', '"toy.lanes >= 4", "toi.lanes", "vulkan.shaderInt64"')
+    matrix.write_text(text)
+    override = '[[module_test_suite.module]]\nmatch = "*"\nrequires = ["toi.b"]\n'
+    head, table, rest = suite.read_text().partition("[[module_test_suite]]\n")
+    suite.write_text(f'{head}{table}requires = ["toi.a"]\n{rest}{override}')
     status, _, err = run("check", "suites")
     assert status == 1
-    assert err.startswith(
-        "suites/matrix.toml:25: runtime_config[1].requires[1]: found the prefix 'toi', which no driver here has; "
-        "expected one of cpu, cuda, "
-    )
+    said = ": found the prefix 'toi', which no driver here has; expected one of cpu, cuda, "
+    places = [line.partition(said)[0].partition(": ")[2] for line in err.splitlines()]
+    wanted = ["runtime_config[1]", "module_test_suite[0]", "module_test_suite[0].module[2]"]
+    assert sorted(places) == sorted(f"{one}.requires[{int(one == wanted[0])}]" for one in wanted)
+    assert err.startswith("suites/matrix.toml:25: ")
     assert err.endswith("; did you mean 'toy'?\n")
 
 

@@ -101,6 +101,7 @@ RUN{" " * 32}SECONDS  STATE
     (found,) = json.loads(run("show", T, "--from", "history", "--format", "json")[1])
     assert (found["since"], found["flaky"], found["ran"], found["idle"]) == (last, 1, 4, 0)
     assert found["regressions"] == [{"opened": second, "closed": third}, {"opened": last, "closed": None}]
+    assert [(one["run"], one["seconds"]) for one in found["runs"]] == [(one, 1.0) for one in history]
 
 
 def test_show_has_what_a_benchmark_measured_beside_the_runs_that_measured_it(

@@ -115,6 +115,18 @@ def test_modules_that_check_themselves_run_on_every_device_found(
     assert main(["check"]) == 0
 
 
+def test_cases_agree_with_the_compiler_that_is_known_as_a_reference_or_the_first(here: Path) -> None:
+    for names, chosen in ((("mine", "vmvx"), "vmvx"), (("mine", "own"), "mine")):
+        write(here, scale_mlir=SCALE)
+        configs = "".join(compiler(name) for name in names)
+        (here / "matrix.toml").write_text(configs + runtime("sync") + target("all", [*names], ["sync"]))
+        assert main(["init"]) == 0
+        lines = (here / "scale.cases.toml").read_text().splitlines()
+        assert [line for line in lines if line.startswith("agree_with")] == [f'agree_with = "{chosen}"']
+        for path in (*here.glob("*.cases.toml"), here / "suite.toml"):
+            path.unlink()
+
+
 def test_models_with_data_sets_are_tested_against_them(here: Path) -> None:
     onnx = pytest.importorskip("onnx")
     value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2])

@@ -96,6 +96,12 @@ def test_modules_that_would_share_cases_are_named_and_files_of_values_are_advise
     assert left_out(found) == [("a.onnx", "would share a.cases.toml with another module; give it another name")]
     assert [path.name for path in found.suites[0].files] == ["a.mlir", "b.onnx"]
     assert [path.name for path, _ in found.data] == ["x.npy", "y.npz", "z.pb", "w.bin"]
+    others = suites(tmp_path, a_mlir=ONE, x_npy="", p_gguf="", c_csv="").data
+    assert [(path.name, advice.partition("; ")[2].removesuffix(" (docs/cases.md)")) for path, advice in others] == [
+        ("x.npy", "name it as inputs or expected in the cases of a module"),
+        ("p.gguf", "name it as parameters in the cases of a module"),
+        ("c.csv", "cases read .npy, .npz, .pb and .bin"),
+    ]
     (tmp_path / "a.cases.toml").write_text("")
     assert left_out(suites(tmp_path, a_mlir=ONE, a_onnx=""))[0][0] == "a.onnx"
 

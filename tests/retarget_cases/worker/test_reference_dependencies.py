@@ -314,6 +314,11 @@ def test_what_is_installed_counts_for_references_and_for_models(
     assert len(states) == 2
 
 
+def test_what_is_no_onnx_model_is_not_evaluated(tmp_path: Path) -> None:
+    with pytest.raises(RetargetError, match=r"m.txt is none; expected 'file.py:function'$"):
+        evaluate(tmp_path / "m.txt", "onnx", (), ())
+
+
 def test_a_reference_that_makes_its_inputs_writable_fails_and_they_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "ref.py"
     path.write_text("def f(x, y):\n    x.setflags(write=True)\n    x[...] = 7\n    return x\n")

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from retarget.extension import CompilerError
-from retarget_iree.checks import ReturnedCheck, checks_in, checks_text, main, return_checks
+from retarget.extension import CompilerError, ModulesRequest
+from retarget_iree.checks import CheckCaseLoader, ReturnedCheck, checks_in, checks_text, main, return_checks
 
 CHECKS = """\
 func.func @f() -> i32 attributes {iree.reflection = {own = "kept"}} {
@@ -126,3 +126,14 @@ def test_by_hand_it_is_written_to_a_file(tmp_path: Path, capsys: pytest.CaptureF
     assert "retarget.checks" in output.read_text()
     assert main([str(tmp_path / "bad.mlir"), "-o", str(output)]) == 1
     assert capsys.readouterr().err.startswith("bad.mlir:6:5: error: check.expect_true stands in a region of scf.for")
+
+
+def test_modules_that_check_themselves_are_suggested_and_bytecode_is_named(tmp_path: Path) -> None:
+    texts = {"a.mlir": CHECKS, "b.mlir": "// check.expect_true(%a)\n", "c.mlirbc": CHECKS, "d.txt": CHECKS}
+    files = {name: tmp_path / name for name in texts}
+    for name, text in texts.items():
+        files[name].write_text(text)
+    found = CheckCaseLoader().suggest_suites(ModulesRequest(folder=tmp_path, files=tuple(files.values())))
+    assert [one.files for one in found.suites] == [(files["a.mlir"],)]
+    assert [path for path, _ in found.left_out] == [files["c.mlirbc"]]
+    assert CheckCaseLoader().suggest_suites(ModulesRequest(folder=tmp_path, files=(files["b.mlir"],))).suites == ()

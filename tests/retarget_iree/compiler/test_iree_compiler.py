@@ -15,6 +15,7 @@ from iree_support import LLVM_CPU, VMVX, Compile, OpenDevice, checks_of, compile
 from model_targets import compile_target
 from msgspec.structs import replace
 from retarget.extension import Compiler, CompileRequest, CompilerError, Resolved, UnavailableError
+from retarget.model import DeviceInfo
 from retarget.session.compile.steps import key_of
 from retarget_iree import builds, toolchain
 from retarget_iree.compiler import tool
@@ -397,3 +398,29 @@ def test_flags_that_name_a_phase_or_are_the_tools_have_all_done_in_one_step(
     iree: IreeCompiler, flags: tuple[str, ...]
 ) -> None:
     assert resolve(iree, *VMVX, *flags).front_half is None
+
+
+def test_a_target_is_suggested_for_each_sort_of_device(iree: IreeCompiler) -> None:
+    def hip(name: str, *capabilities: tuple[str, str]) -> DeviceInfo:
+        return DeviceInfo(driver="hip", uri="hip://", ordinal=0, name=name, physical_id="", capabilities=capabilities)
+
+    def suggested(**devices: list[DeviceInfo]) -> dict[str, tuple[str, ...]]:
+        found = iree.suggest_targets({name.replace("_", "-"): of for name, of in devices.items()})
+        assert [one.name for one in found if one.is_reference] == ["portable"] * ("local_task" in devices)
+        return {one.name: (*one.flags[1:], *one.drivers) for one in found}
+
+    backend = "--iree-hal-local-target-device-backends="
+    both = ("local-sync", "local-task")
+    assert suggested(local_sync=[], local_task=[], vulkan=[], cuda=[]) == {
+        "cpu": (f"{backend}llvm-cpu", "--iree-llvmcpu-target-cpu=host", *both),
+        "portable": (f"{backend}vmvx", "local-sync"),
+        "vulkan": ("vulkan",),
+        "cuda": ("--iree-cuda-target=sm_80", "cuda"),
+    }
+    assert suggested() == {}
+    assert suggested(hip=[hip("AMD"), hip("AMD", ("arch", "gfx90a"))]) == {"hip": ("--iree-rocm-target=gfx90a", "hip")}
+    assert suggested(hip=[hip("AMD gfx1100")]) == {"hip": ("--iree-rocm-target=gfx1100", "hip")}
+    assert suggested(hip=[]) == {"hip": ("--iree-rocm-target=gfx942", "hip")}
+    assert suggested(hip=[hip("AMD")]) == {}
+    (found,) = iree.suggest_targets({"hip": [hip("gfx90a")]})
+    assert found.comment == "ROCm. Code objects run on exactly one architecture: gfx90a is this machine's."

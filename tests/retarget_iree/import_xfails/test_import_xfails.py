@@ -112,6 +112,17 @@ def test_configs_are_written_to_a_folder_with_the_counts(folder: Path, capsys: p
     assert (folder / "out/suite.toml").read_text() == SUITE
 
 
+def test_a_rule_of_some_configs_names_each(folder: Path) -> None:
+    two = GPU.replace("gpu_vulkan", "gpu_two").replace(
+        '"skip_compile_tests": []', '"skip_compile_tests": ["node/test_det"]'
+    )
+    (folder / "two.json").write_text(two)
+    assert main(["import-xfails", "cpu.json", "gpu.json", "two.json", "--output", "out"]) == 0
+    found = {(str(match), reason.partition(" of ")[0]): when for match, when, _, reason in rules(folder)}  # type: ignore[attr-defined]
+    assert found["node/test_det", "skip_compile_tests"] == "cpu-llvm-sync or gpu-two"
+    assert found["node/test_loop", "expected_compile_failures"] == "compile and (gpu-vulkan or gpu-two)"
+
+
 def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "matrix.toml").write_text("# mine\n")
     (folder / "suite.toml").write_text(SUITE.replace(', "gpu-vulkan"', ""))

@@ -232,7 +232,9 @@ def test_the_tool_runs_what_is_counted_and_groups_that_python_cannot_open(
     devices: tuple[str, ...], used: tuple[bool | None, ...], by_tool: bool
 ) -> None:
     driver = driver_named(devices[0].partition("://")[0])
-    assert driver.runs_by_tool(replace(runtime_config(driver.name, *devices), used=used)) is by_tool
+    config = replace(runtime_config(driver.name, *devices), used=used)
+    assert driver.runs_by_tool(config) is by_tool
+    assert bool(driver.toolchain_environment(config)) is not by_tool
 
 
 @pytest.mark.skipif(bool(find_library("cuda")), reason="this machine has CUDA")

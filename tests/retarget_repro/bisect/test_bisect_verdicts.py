@@ -325,7 +325,8 @@ class Pip:
         self.asked: list[list[str]] = []
         self.answers: dict[str, tuple[int, str, str]] = {}
 
-    def run(self, argv: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, argv: Sequence[str], **how: Any) -> subprocess.CompletedProcess[str]:
+        assert how == {"capture_output": True, "text": True, "errors": "replace", "check": False}
         head = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
         assert list(argv[:5]) == head
         words = list(argv[5:])

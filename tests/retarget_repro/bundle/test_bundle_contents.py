@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ import msgspec
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.extension import CompilerError, Resolved
+from retarget.extension import CompilerError, Resolved, UnavailableError
 from retarget.model import (
     Artifact,
     CompileOutcome,
@@ -337,10 +339,12 @@ class Extensions:
         return SimpleNamespace(compile=self.compile)
 
     def driver(self, name: str) -> Any:
-        return SimpleNamespace(open=lambda config: (name, config))
+        return SimpleNamespace(name=name, open=lambda config: (name, config))
 
-    def worker_environment(self, _: Any) -> Any:
-        return ()
+    def worker_environment(self, config: Any) -> Any:
+        if isinstance(self.answer, UnavailableError):
+            raise self.answer
+        return (("TOOLS", str(config.toolchain and config.toolchain.path)),)
 
     def artifact_checker(self, kind: str) -> Any:
         self.asked.append(kind)
@@ -357,12 +361,15 @@ class Extensions:
         return self.cases
 
 
-def compiled(folder: Path, extensions: Extensions, monkeypatch: pytest.MonkeyPatch, **more: Any) -> list[Any]:
+def compiled(
+    folder: Path, extensions: Extensions, monkeypatch: pytest.MonkeyPatch, toolchain: Path | None = None, **more: Any
+) -> list[Any]:
     notes: list[Any] = []
     monkeypatch.setattr(archive, "load_extensions", lambda: extensions)
     (folder / "m.mlir").write_bytes(b"source")
     step = {"compiler": "tiny", "source": "m.mlir", "flags": ["--a={bundle}/b"], "facts": [["x", "1"]]}
-    archive.compile_module({"compile": step, **more}, folder, folder / "a", lambda **what: notes.append(what))
+    bundle, artifact = {"compile": step, **more}, folder / "a"
+    archive.compile_module(bundle, folder, artifact, lambda **what: notes.append(what), toolchain)
     return notes
 
 
@@ -371,7 +378,11 @@ CHECK = {"kind": "k", "module": "m", "compiler": "c", "tags": ["t"], "known_comp
 
 def test_another_compiler_compiles_what_the_bundle_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extensions = Extensions()
+    monkeypatch.setenv("TOOLS", "before")
     assert compiled(tmp_path, extensions, monkeypatch) == []
+    assert os.environ["TOOLS"] == "before"
+    assert compiled(tmp_path, Extensions(), monkeypatch, tmp_path) == []
+    assert os.environ["TOOLS"] == str(tmp_path)
     assert (tmp_path / "a").read_bytes() == b"compiled"
     assert extensions.asked == ["tiny", (b"source", "m.mlir", (f"--a={tmp_path}/b",), (("x", "1"),))]
 
@@ -431,3 +442,27 @@ def test_devices_of_another_driver_are_opened_with_what_its_config_says(
     (name, config), same = archive.open_devices(run, uris, print)  # type: ignore[misc]  (the double's answer)
     assert (name, config.driver, config.devices, same) == ("d", "d", devices, config)
     assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))
+
+
+@pytest.mark.parametrize(
+    ("takes", "why", "run_with", "used", "notes"),
+    [
+        (True, None, "", "tools", []),
+        (False, None, "", "None", [{"said": "the driver 'd' uses no toolchains"}]),
+        (True, UnavailableError("no runtime"), "", "before", [{"said": "no runtime"}]),
+        (True, UnavailableError("no runtime"), "tool", "before", None),
+    ],
+)
+def test_a_toolchain_opens_devices_where_the_driver_takes_one_that_has_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, *, takes: bool, why: Any, run_with: str, used: str, notes: list[Any] | None
+) -> None:
+    monkeypatch.setenv("TOOLS", "before")
+    monkeypatch.setattr(archive, "load_extensions", lambda: Extensions(why))
+    monkeypatch.setattr(archive, "overrides", lambda *_: takes)
+    run = {"driver": "d", "devices": [], "used": [], "flags": [], "run_under": [], "run_with": run_with}
+    said: list[Any] = []
+    with pytest.raises(UnavailableError) if notes is None else nullcontext():
+        opened: Any = archive.open_devices(run, [], lambda **what: said.append(what), Path("tools"))
+        toolchain = opened[1].toolchain
+        assert (toolchain and str(toolchain.path)) == ("tools" if used == "tools" else None)
+    assert (os.environ["TOOLS"], said) == (used, notes or [])

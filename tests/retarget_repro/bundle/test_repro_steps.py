@@ -222,9 +222,11 @@ def test_a_model_is_imported_by_the_compilers_own_importer(here: Path, monkeypat
     monkeypatch.setitem(sys.modules, "iree.compiler.tools.import_onnx", package)
     monkeypatch.setitem(sys.modules, "iree.compiler.tools.import_onnx.__main__", importer)
     monkeypatch.setattr(repro.os, "_exit", done.append)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, SimpleNamespace(flush=lambda name=name: done.append(name)))
     options: Any = SimpleNamespace(step=("import", "out.mlir"))
     repro._step({"compile": {"source": "m.onnx"}}, options)
-    assert done == [[str(here / "m.onnx"), "-o", "out.mlir"], 0]
+    assert done == [[str(here / "m.onnx"), "-o", "out.mlir"], "stdout", "stderr", 0]
 
 
 # ---------------------------------------------------------------- devices of IREE

@@ -110,7 +110,7 @@ FIRST, SECOND = (f"ab{'0' * 28}0{ordinal}" for ordinal in (0, 1))
     ],
 )
 def test_each_device_has_its_features_by_its_uuid(monkeypatch: pytest.MonkeyPatch, api: Api, found: object) -> None:
-    monkeypatch.setattr(apis.ctypes, "CDLL", lambda _: api)
+    monkeypatch.setattr(apis.ctypes, "CDLL", {"libcuda.so.1": api}.__getitem__)
     assert apis.cuda_features.__wrapped__() == found
 
 

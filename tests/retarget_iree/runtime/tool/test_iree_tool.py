@@ -16,7 +16,7 @@ from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_na
 from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
 from retarget_iree.checks import return_checks
-from retarget_iree.runtime.tool import open_tool
+from retarget_iree.runtime.tool import _crash, open_tool
 
 CRASHING = ("sh", "-c", 'case "$*" in *--function*) {};; *) exec "$@";; esac', "sh")
 
@@ -86,13 +86,13 @@ def test_returned_checks_are_those_that_the_module_makes(
             assert (actual.kind, actual.atol, actual.rtol) == (expected.kind, expected.atol, expected.rtol)
             np.testing.assert_array_equal(actual.actual, expected.actual)
             np.testing.assert_array_equal(np.asarray(actual.expected), np.asarray(expected.expected))
-    kinds = [(check.kind, check.actual.tolist()) for check in checks_of(tool, returned, "scalars")]
-    assert kinds == [("true", True), ("false", False), ("true", False), ("all_true", [1, 1, 0])]
 
 
 def test_the_values_of_checks_are_no_results(returned: bytes, tool: Device) -> None:
     found: list[Check] = []
     assert not [*tool.load(returned).call("passes", (), found.append)]
+    kinds = [(check.kind, repr(check.actual.tolist())) for check in checks_of(tool, returned, "scalars")]
+    assert kinds == [("true", "True"), ("false", "False"), ("true", "False"), ("all_true", "[1, 1, 0]")]
     assert found
 
 
@@ -135,6 +135,23 @@ def test_a_call_without_results_whose_status_is_lost_has_failed(
     assert str(caught.value).startswith(f"the tool ended without an error and {said}")
 
 
+@pytest.mark.parametrize(
+    ("status", "crash"),
+    [
+        (0, ""),
+        (1, ""),
+        (-11, "SIGSEGV"),
+        (-15, "SIGTERM"),
+        (-250, "signal 250"),
+        (139, "SIGSEGV"),
+        (143, ""),
+        (128, ""),
+    ],
+)
+def test_a_signal_ended_the_tool_or_a_shells_child(status: int, crash: str) -> None:
+    assert _crash(status) == crash
+
+
 @pytest.mark.parametrize("ends", ["kill -SEGV $$", "exit 139"])
 def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
     """A shell whose child crashed exits with 128 and the number of the signal."""
@@ -145,13 +162,18 @@ def test_a_crash_has_its_signal(ends: str, returned: bytes) -> None:
     assert caught.value.signal == "SIGSEGV"
 
 
-def test_the_last_command_can_be_repeated_after_the_device_is_gone(signatures: bytes, tmp_path: Path) -> None:
-    device = open_tool(config("env"))
+@pytest.mark.parametrize(("used", "work"), [((), ()), ((True,), (1,))])
+def test_the_last_command_can_be_repeated_after_the_device_is_gone(
+    used: tuple[bool, ...], work: tuple[int, ...], signatures: bytes, tmp_path: Path
+) -> None:
+    device = open_tool(msgspec.structs.replace(config("env"), used=used))
     program = device.load(signatures)
     program.call("tensor_and_scalars", (np.float32([1, 2, 3, 4]), np.int32(5), np.float32(6)), no_check)
     artifact = tmp_path / "m.vmfb"
     artifact.write_bytes(signatures)
     argv = program.last_command(artifact)
+    assert [word.partition("=")[0] for word in argv if "replay" in word] == ["--device_replay_output"] * len(used)
+    assert program.last_work() == work
     device.close()
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("4xf32=2 4 6 8\nresult[1]: i32=10\nresult[2]: f32=12\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,14 +12,15 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.extension import UnavailableError
-from retarget.model import Host, RuntimeConfig
+from retarget.extension import DriverError, UnavailableError
+from retarget.model import Host, RuntimeConfig, Toolchain
 from retarget.session.cache.key import host_identity
 from retarget.session.run.service import RunService
 from retarget.worker import RemoteCalls
 from retarget.worker.hosts import HostError
+from retarget_iree.builds import RuntimeBuild
 from retarget_iree.runtime import tool as places
-from retarget_iree.runtime.tool import HostPlace, _machine, _pushed
+from retarget_iree.runtime.tool import HostPlace, Place, _machine, _pushed
 from retarget_iree.toolchain import find_tool
 from ssh_server import local_host
 
@@ -30,6 +33,8 @@ def elf(number: int) -> bytes:
     ("head", "machine"),
     [
         (elf(3), "x86"),
+        (elf(8), "mips"),
+        (elf(21), "ppc64le"),
         (elf(40), "arm"),
         (elf(62), "x86_64"),
         (elf(183), "arm64"),
@@ -99,7 +104,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(number: int, *, run_with: str = "", **known: Any) -> HostPlace:
         tool = tmp_path / "iree-run-module"
         tool.write_bytes(elf(number))
-        build = SimpleNamespace(tool=tool, describe=lambda **_: "IREE 3.1")
+        build = SimpleNamespace(tool=tool, describe=lambda *, runs_tool=False: f"IREE 3.1{' by its tool' * runs_tool}")
         monkeypatch.setattr(places, "find_tool", lambda _: build)
         host = Host(name="board", kind="ssh", address="b", run_with=run_with, env=(("H", "1"),), origin=ORIGIN)
         return HostPlace(config(env=(("C", "2"),), **known), Calls(host))  # type: ignore[arg-type]
@@ -114,7 +119,7 @@ def config(**known: Any) -> RuntimeConfig:
 def test_a_tool_for_the_hosts_machine_is_pushed(place: Any, tmp_path: Path) -> None:
     for number in (183, 40, 999):  # arm64 runs arm, and what is not known is tried
         made = place(number)
-        assert made.build == "IREE 3.1"
+        assert made.build == "IREE 3.1 by its tool"
         assert made.tool.endswith(".tool/bin/iree-run-module")
     argv, known = made.run(["x"], inputs=[tmp_path / "iree-run-module"], outputs=[Path("o")])
     assert (argv, known["env"], known["outputs"]) == (["x"], (("H", "1"), ("C", "2")), [Path("o")])
@@ -157,7 +162,7 @@ def test_what_a_host_cannot_run_is_not_available(place: Any, known: dict[str, An
 
 
 def test_behind_run_under_a_tool_may_be_built_for_another_machine(place: Any) -> None:
-    assert place(62, run_under=("qemu",)).build == "IREE 3.1"
+    assert place(62, run_under=("qemu",)).build == "IREE 3.1 by its tool"
 
 
 def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,3 +178,151 @@ def test_a_host_that_is_not_reached_is_not_available(place: Any, monkeypatch: py
     monkeypatch.setattr(Calls, "digest", lost)
     with pytest.raises(UnavailableError, match=r"^lost$"):
         place(183, run_with="/opt/tool")
+
+
+def test_on_this_machine_the_tool_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = SimpleNamespace(
+        tool=Path(sys.executable), describe=lambda *, runs_tool=False: f"IREE 3.1{' by its tool' * runs_tool}"
+    )
+    monkeypatch.setattr(places, "find_tool", lambda _: build)
+    monkeypatch.setattr(places, "keep_input", lambda content: Path(f"/kept/inputs/{content.decode()}"))
+    made = Place(config())
+    assert (made.tool, made.build) == (sys.executable, "IREE 3.1 by its tool")
+    done = made.run(
+        [sys.executable, "-c", "import sys; print('out'); print(sys.stdin.read(), file=sys.stderr); sys.exit(3)"]
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "\n")
+    (tmp_path / "in").write_text("x")
+    files = {tmp_path / "in": None, tmp_path / "a": Path("/store/a")}
+    argv = made.by_hand(["tool", f"--input=@{tmp_path / 'in'}", f"--module={tmp_path / 'a'}"], files)
+    assert list(argv) == ["tool", "--input=@/kept/inputs/x", "--module=/store/a"]
+
+
+# ---------------------------------------------------------------- the devices that a tool lists
+
+
+class Lists:
+    """A place whose tool lists two devices, or ends so."""
+
+    tool, build = "t", "b"
+    cpu = ""
+
+    def __init__(self, *end: Any) -> None:
+        self.end, self.asked, self.closed = end, [], False  # type: ignore[var-annotated]
+
+    def run(self, argv: list[str]) -> Any:
+        self.asked.append(argv)
+        if self.end and isinstance(self.end[0], Exception):
+            raise self.end[0]
+        status, text = self.end or (
+            0,
+            "# ===\n# --device=x://GPU-1\n#   one\n# ===\nmore\n# ===\n# --device=x://GPU-2\n#   two\n# ===\n",
+        )
+        return SimpleNamespace(returncode=status, stdout=text, stderr="no way\n" * bool(status))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, place: Lists, *devices: str, **known: Any) -> Any:
+    toolchain, found = Toolchain(name="t", path=Path("there"), origin=ORIGIN), []
+    monkeypatch.setattr(places, "open_place", lambda _: place)
+    monkeypatch.setattr(places, "live_features", lambda driver, path, dump, complete: ((driver, path),))
+    monkeypatch.setattr(places, "host_vendor", lambda: "ours")
+    monkeypatch.setattr(
+        places, "find_tool", lambda of: found.append(of) or RuntimeBuild(folder=Path(), tool=Path("own/run"))
+    )
+    config = RuntimeConfig(name="c", driver="vulkan", devices=devices, toolchain=toolchain, origin=ORIGIN, **known)
+    device = places.open_tool(config)
+    assert found == (
+        [] if device.recorder is None else [None if known.get("run_under") or known.get("host") else toolchain]
+    )
+    return device
+
+
+HOST = Host(name="board", kind="ssh", address="b", origin=ORIGIN)
+
+
+@pytest.mark.parametrize(
+    ("devices", "known", "command", "recorder"),
+    [
+        ((), {}, ("t", "--device=vulkan://GPU-1"), None),
+        (
+            ("vulkan://GPU-2?a=1", "vulkan://0"),
+            {"used": (None, None)},
+            ("t", "--device=vulkan://GPU-2?a=1", "--device=vulkan://GPU-1"),
+            None,
+        ),
+        (("1",), {"used": (False,)}, ("t", "--device=vulkan://GPU-2"), Path("own/iree-dump-replay")),
+        (
+            ("1",),
+            {"used": (True,), "run_under": ("env",)},
+            ("env", "t", "--device=vulkan://GPU-2"),
+            Path("own/iree-dump-replay"),
+        ),
+        (("1",), {"used": (True,), "host": HOST}, ("t", "--device=vulkan://GPU-2"), Path("own/iree-dump-replay")),
+    ],
+)
+def test_the_devices_of_a_config_are_opened_by_the_tool(
+    monkeypatch: pytest.MonkeyPatch,
+    devices: tuple[str, ...],
+    known: dict[str, Any],
+    command: tuple[str, ...],
+    recorder: Path | None,
+) -> None:
+    device = opened(monkeypatch, place := Lists(), *devices, **known)
+    assert (device.command, device.recorder) == (command, recorder)
+    assert place.asked == [[*known.get("run_under", ()), "t", "--dump_devices=vulkan"]]
+    (info, *_) = device.infos
+    is_here = "run_under" not in known and "host" not in known
+    path, vendor = info.uri.removeprefix("vulkan://"), {"GPU-1": "one", "GPU-2": "two"}
+    assert (info.runtime, info.vendor) == ("b", vendor[path])
+    assert info.features == ((("vulkan", path),) if is_here else ())
+    assert info.physical_id.startswith(f"{HOST.identity} ") is ("host" in known)
+
+
+@pytest.mark.parametrize(("known", "vendor"), [({}, "ours"), ({"run_under": ("qemu",)}, ""), ({"host": HOST}, "")])
+def test_a_cpu_is_of_the_hosts_vendor(monkeypatch: pytest.MonkeyPatch, known: dict[str, Any], vendor: str) -> None:
+    device = opened(monkeypatch, Lists(), "local-task://", **known)
+    assert [(info.vendor, info.exclusive) for info in device.infos] == [(vendor, "host" in known)]
+
+
+@pytest.mark.parametrize(
+    ("end", "known", "said"),
+    [
+        ((3, ""), {}, "t does not run here: no way"),
+        ((0, ""), {}, "t does not run here: it lists no device of driver vulkan"),
+        ((0, ""), {"host": HOST}, "t on host 'board' does not run: it lists no device of driver vulkan"),
+        ((OSError(2, "not there"),), {"run_under": ("qemu",)}, "t behind qemu does not start: not there"),
+        ((HostError("gone", "wait"),), {"host": HOST}, "gone"),
+    ],
+)
+def test_a_tool_that_lists_no_devices_says_why(
+    monkeypatch: pytest.MonkeyPatch, end: tuple[Any, ...], known: dict[str, Any], said: str
+) -> None:
+    place = Lists(*end)
+    with pytest.raises(UnavailableError) as caught:
+        opened(monkeypatch, place, **known)
+    assert (str(caught.value), place.closed) == (said, True)
+
+
+@pytest.mark.parametrize(
+    ("declared", "shape"),
+    [
+        ("tensor<2x3xbf16>", (2, 3)),
+        ("tensor<?x3xbf16>", (2, 3)),
+        ("tensor<bf16>", None),
+        ("tensor<?x?xbf16>", None),
+        ("!hal.buffer_view", None),
+    ],
+)
+def test_elements_without_a_shape_get_that_of_their_type(
+    tmp_path: Path, declared: str, shape: tuple[int, ...] | None
+) -> None:
+    (tmp_path / "o.bin").write_bytes(bytes(range(12 if shape else 2)))
+    if declared.count("?") < 2 and "bf16" in declared:
+        found = places.read_output(tmp_path / "o.bin", "r", declared)
+        assert (found.shape, found.tobytes()) == (shape or (), bytes(range(12 if shape else 2)))
+    else:
+        with pytest.raises(DriverError, match=f"^a {re.escape(declared)} comes back without its shape: "):
+            places.read_output(tmp_path / "o.bin", "r", declared)
