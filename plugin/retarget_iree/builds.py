@@ -77,11 +77,11 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         return _version(self.package)
 
     def fingerprint(self) -> str:
-        """Name this installation cheaply: version, folder, PATH, of each file its size and the times of its changes.
+        """Name this installation cheaply: version, folder, of each file its size and the times of its changes.
 
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
-        digest = hashlib.sha256(f"{os.environ.get('PATH')} {[*map(shutil.which, LINKERS)]}".encode())
+        digest = hashlib.sha256()
         for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())

@@ -47,7 +47,10 @@ class Content:
         brought here, such as a folder that a flag names. A run's folder that both see is not compared: runs may write
         there.
         """
-        found = {text: (job.folder / text, digest) for text, digest in job.files}
+        found = {
+            text: (Path(Path(text).name) if digest.startswith(InputDigests.program) else job.folder / text, digest)
+            for text, digest in job.files
+        }
         sees_same = isinstance(job.work, RunJob) and job.view != "" and job.view == file_view()
         lacking = {
             path

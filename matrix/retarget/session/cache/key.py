@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import platform
 import re
 import shlex
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -112,7 +114,11 @@ def _parts(text: str) -> Iterator[str]:
 
 
 class InputDigests:
-    """Digests of files and folders, which are read again only if they change. Safe from several threads."""
+    """Digests of files and folders, which are read again only if they change. Safe from several threads.
+
+    That of a program that is found on PATH begins with `program`."""
+
+    program = "program "
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -128,7 +134,8 @@ class InputDigests:
         only_files: bool = False,
     ) -> Inputs:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
-        are search paths); and `files`, whether they are there or not. With `only_files` folders do not count.
+        are search paths); and `files`, whether they are there or not: a name without a folder is a program's, on PATH.
+        With `only_files` folders do not count.
 
         Without `fresh`, an answer of a moment ago is reused: a suite asks the same for each module. A file that cannot
         be read has a special digest: the compiler reports it.
@@ -143,7 +150,12 @@ class InputDigests:
             self._add(flag, found, Path.is_file if only_files else Path.exists, depth=0)
         for _, value in env:
             found.update((part, content_digest(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
-        found.update((str(path), self._digest(path)) for path in files)
+        for path in files:
+            if path.name == str(path):
+                program = Path(shutil.which(path, path=dict(env).get("PATH")) or os.devnull)
+                found[f"$PATH/{path}"] = f"{self.program}{content_digest(program)}"
+            else:
+                found[str(path)] = self._digest(path)
         answer = tuple(sorted(found.items()))
         with self._lock:
             self._answers[question] = (time.monotonic(), answer)
