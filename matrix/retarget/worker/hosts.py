@@ -409,9 +409,13 @@ class RemoteCalls:
         return by_hand(self.host, f"cd {shlex.quote(self.folder)} && {shlex.join(words)}")
 
     def digest(self, file: str) -> str:
-        """Return the SHA-256 of a file of the host, by its path there. Raises `HostError` where there is none."""
-        quoted = shlex.quote(file)
-        answer = self._connection.run(f"cd {shlex.quote(self.folder)} && {_DIGEST}; digest {quoted}")
+        """Return the SHA-256 of a tool of the host with its own libraries. Raises `HostError` where there is none."""
+        quoted, folder = shlex.quote(file), shlex.quote(str(PurePosixPath(file).parent))
+        libraries = f"{folder}/lib*iree*.so* {folder}/../lib/lib*iree*.so*"
+        answer = self._connection.run(
+            f"cd {shlex.quote(self.folder)} && {_DIGEST}; "
+            f"digest {quoted} >/dev/null && (cat {quoted} {libraries} 2>/dev/null; :) | digest -"
+        )
         if answer.status:
             msg = f"host {self.host.name!r} has no {file}: {answer.text}"
             raise HostError(msg, hint="`run_with` of the [[host]] names the tool; without it, this machine's is pushed")
