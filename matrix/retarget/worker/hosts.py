@@ -410,11 +410,9 @@ class RemoteCalls:
 
     def digest(self, file: str) -> str:
         """Return the SHA-256 of a tool of the host with its own libraries. Raises `HostError` where there is none."""
-        quoted, folder = shlex.quote(file), shlex.quote(str(PurePosixPath(file).parent))
-        libraries = f"{folder}/lib*iree*.so* {folder}/../lib/lib*iree*.so*"
         answer = self._connection.run(
-            f"cd {shlex.quote(self.folder)} && {_DIGEST}; "
-            f"digest {quoted} >/dev/null && (cat {quoted} {libraries} 2>/dev/null; :) | digest -"
+            f'cd {shlex.quote(self.folder)} && {_DIGEST}; f={shlex.quote(file)}; d="${{f%/*}}"; digest "$f" >/dev/null'
+            ' && cat "$f" "$d"/lib*iree*.so* "$d"/../lib/lib*iree*.so* 2>/dev/null | digest -'
         )
         if answer.status:
             msg = f"host {self.host.name!r} has no {file}: {answer.text}"

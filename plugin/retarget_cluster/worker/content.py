@@ -104,7 +104,7 @@ class Content:
             hashed, offset = hashlib.sha256(), 0
             with replacing(file) as beside:
                 with beside.open("wb") as output:
-                    while piece := self._piece(digest, offset, path, fetch):
+                    while piece := fetch(digest, offset):
                         hashed.update(piece)
                         output.write(piece)
                         offset += len(piece)
@@ -113,14 +113,6 @@ class Content:
                     raise RetargetError(msg)
         self._trim()
         return file
-
-    @staticmethod
-    def _piece(digest: str, offset: int, path: Path, fetch: Fetch) -> bytes:
-        piece = fetch(digest, offset)
-        if piece is None:
-            msg = f"the session did not send {path}"
-            raise RetargetError(msg)
-        return piece
 
     def _trim(self) -> None:
         files = []

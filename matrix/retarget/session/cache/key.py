@@ -114,11 +114,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 class InputDigests:
-    """Digests of files and folders, which are read again only if they change. Safe from several threads.
-
-    That of a program that is found on PATH begins with `program`."""
+    """Digests of files and folders, which are read again only if they change. Safe from several threads."""
 
     program = "program "
+    """Begins the digest of a program that is found on PATH."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -150,12 +149,10 @@ class InputDigests:
             self._add(flag, found, Path.is_file if only_files else Path.exists, depth=0)
         for _, value in env:
             found.update((part, content_digest(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
-        for path in files:
-            if path.name == str(path):
-                program = Path(shutil.which(path, path=dict(env).get("PATH")) or os.devnull)
-                found[f"$PATH/{path}"] = f"{self.program}{content_digest(program)}"
-            else:
-                found[str(path)] = self._digest(path)
+        found.update((str(path), self._digest(path)) for path in files if path.name != str(path))
+        for name in (str(path) for path in files if path.name == str(path)):
+            program = Path(shutil.which(name, path=dict(env).get("PATH")) or os.devnull)
+            found[f"$PATH/{name}"] = f"{self.program}{content_digest(program)}"
         answer = tuple(sorted(found.items()))
         with self._lock:
             self._answers[question] = (time.monotonic(), answer)
