@@ -160,7 +160,9 @@ class Connection:
         quoted = shlex.quote(command).replace("\n", "'\"$nl\"'")
         line = f'( eval {quoted} ) </dev/null 2>&1; printf "\\n%s %s\\n" {token} $?\n'
         try:
-            _written(self._process.stdin, line.encode())
+            stream, view = self._process.stdin, memoryview(line.encode())
+            while stream is not None and view:
+                view = view[stream.write(view) :]
             out, status = self._until(token, timeout)
         except (OSError, ValueError, HostError) as error:  # ValueError: it was closed
             why = error if isinstance(error, HostError) else self._reason()
@@ -249,12 +251,6 @@ class Connection:
 def last_lines(text: str) -> str:
     """Return what a client says, in one line: its last ones are about the failure."""
     return "; ".join([line.strip() for line in text.splitlines() if line.strip()][-2:])
-
-
-def _written(stream: IO[bytes] | None, data: bytes) -> None:
-    view = memoryview(data)
-    while stream is not None and view:
-        view = view[stream.write(view) :]
 
 
 _KEPT_DAYS = 7
