@@ -77,11 +77,11 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         return _version(self.package)
 
     def fingerprint(self) -> str:
-        """Name this installation cheaply: version, folder, PATH, of each file its size and the times of its changes.
+        """Name this installation cheaply: version, folder, of each file its size and the times of its changes.
 
         That of the inode is among them, since a copy may keep the modification time of what it was copied from.
         """
-        digest = hashlib.sha256(f"{os.environ.get('PATH')} {[*map(shutil.which, LINKERS)]}".encode())
+        digest = hashlib.sha256()
         for name, path in self.files():
             status = path.stat()
             digest.update(f"{name}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
@@ -104,7 +104,8 @@ class CompilerBuild(Struct, frozen=True, kw_only=True):
         """Yield the files of the package by their names in it, what there is elsewhere by its own name, and the linkers
         and plugins that the compiler finds by variables of the environment."""
         if self.package is not None:
-            yield from _files(self.package)
+            names = sorted(files_below(self.package))  # without what Python and linkers leave there
+            yield from ((name, self.package / name) for name in names if "__pycache__" not in Path(name).parts)
         for path in (self.library, self.tool):
             if path is not None and (self.package is None or self.package not in path.parents):
                 yield path.name, path
@@ -240,11 +241,6 @@ def _content(build: CompilerBuild, fingerprint: str) -> str:
                 of_file = hashlib.file_digest(stream, "sha256").hexdigest()
         digest.update(f"{name}\0{of_file}\n".encode())
     return digest.hexdigest()
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a package by their names in it, without what Python and linkers leave there."""
-    return ((name, folder / name) for name in sorted(files_below(folder)) if "__pycache__" not in Path(name).parts)
 
 
 def _run_by(tool: Path | None) -> Sequence[Path]:

@@ -136,7 +136,8 @@ def return_checks(source: bytes, name: str) -> bytes:
                 if f"@{symbol_of(function)}" in called:
                     raise _refusal(checks[0], "stands in a function that others call")
                 _return_values(function, checks)
-        entries = [one for one in functions if _is_entry(one)]
+        entries = [one for one in functions if is_public(one) and len(one.regions[0].blocks) > 0]
+        entries = [one for one in entries if not one.attributes["function_type"].value.inputs]  # these are cases
         if any(one.name.endswith(".global") and "is_mutable" in one.attributes for one in _operations(module.body)):
             _call_those_before(module, entries)
         return str(module.operation.get_asm(enable_debug_info=True)).encode()
@@ -160,12 +161,6 @@ def symbol_of(function: Any) -> str:
 
 def is_public(function: Any) -> bool:
     return "sym_visibility" not in function.attributes or function.attributes["sym_visibility"].value == "public"
-
-
-def _is_entry(function: Any) -> bool:
-    """Whether a function is a case: exported, and without arguments."""
-    takes = function.attributes["function_type"].value.inputs
-    return is_public(function) and not takes and len(function.regions[0].blocks) > 0
 
 
 def _refusal(check: Any, why: str) -> CompilerError:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
 from retarget.session import CompileJob, RemoteStore, RunJob
-from retarget.session.cache.key import Inputs
+from retarget.session.cache.key import InputDigests, Inputs
 from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker.messages import CompileModule, RunModule
@@ -130,7 +130,9 @@ def test_damaged_content_is_not_used(tmp_path: Path) -> None:
         RetargetError, match=r"^/elsewhere/suite/module.txt changed while it was sent, or the session is gone$"
     ):
         content.localised(run_job(tmp_path, files), tmp_path / "1", lambda _, offset: b"other"[offset:])
-    with pytest.raises(RetargetError, match=r"^the session did not send /elsewhere/suite/module.txt$"):
+    with pytest.raises(
+        RetargetError, match=r"^/elsewhere/suite/module.txt changed while it was sent, or the session is gone$"
+    ):
         content.localised(run_job(tmp_path, files), tmp_path / "2", lambda *_: None)
     assert not [path for path in (tmp_path / "content").rglob("*") if path.is_file()]
 
@@ -202,6 +204,20 @@ def test_a_folder_that_is_not_here_is_refused(tmp_path: Path) -> None:
     reason = "^/elsewhere/include is not the same on this machine, and only single files are brought here$"
     with pytest.raises(RetargetError, match=reason):
         Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({}))
+
+
+def test_a_program_on_path_is_the_same_on_this_machine_or_the_job_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tool").write_bytes(b"here")
+    (tmp_path / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    content = Content(tmp_path / "content", 1000)
+    job = compile_job(tmp_path, ("--run=tool",), InputDigests().of((), files=[Path("tool")]))
+    assert content.localised(job, tmp_path / "scratch", session({}))[0] == job
+    (tmp_path / "tool").write_bytes(b"another")
+    with pytest.raises(RetargetError, match="tool is not the same on this machine"):
+        content.localised(job, tmp_path / "scratch", session({}))
 
 
 def test_content_is_bounded(tmp_path: Path) -> None:

@@ -43,9 +43,10 @@ from retarget.support.files import content_digest
 Dependency = tuple[str, str, str]
 
 OF_LOADERS = ("LD_*", "DYLD_*", "*ICD*", "*VISIBLE_DEVICES", "*DRIVER_FILES*", "*LAYER*", "OPENCL_*")
-_OF_MESA = ("ANV_*", "FD_*", "GALLI?M_*", "INTEL_*", "LP_*", "MESA_*", "NIR_*", "NVK_*", "PAN*_*", "RADV_*", "TU_*")
-_OF_OTHERS = ("ACO_*", "AMD*_*", "CL_*", "CUDA_*", "GPU_*", "HIP_*", "HSA_*", "IGC_*", "IREE_*", "MVK_*", "OCLGRIND_*")
-OF_DRIVERS = (*OF_LOADERS, *_OF_MESA, *_OF_OTHERS, "POCL_*", "QEMU_*", "RUSTICL_*", "V3D*", "VK_*", "__GL_*")
+_OF_MESA = "ACO_* AGX_* ANV_* FD_* GALLI?M_* HK_* INTEL_* LP_* LVP_* MESA_* NIR_* NVK_* PAN*_* PVR_* RADV_* TU_* V3D*"
+_OF_OTHERS = "AMD*_* CL_* CUDA_* GPU_* HIP_* HSA_* IGC_* IREE_* METAL_* MTL_* MVK_* NEO* OCLGRIND_* POCL_* ROC*_* ZE*_*"
+_OF_REST = "*SAN_OPTIONS GLIBC_TUNABLES MALLOC_* QEMU_* RUSTICL_* VK_* __GL_*"
+OF_DRIVERS = (*OF_LOADERS, *f"{_OF_MESA} {_OF_OTHERS} {_OF_REST}".split())
 """The variables that drivers and their loaders read."""
 
 _ASKED: Sequence[tuple[Any, str, str, int | None]] = (

@@ -160,7 +160,9 @@ class Connection:
         quoted = shlex.quote(command).replace("\n", "'\"$nl\"'")
         line = f'( eval {quoted} ) </dev/null 2>&1; printf "\\n%s %s\\n" {token} $?\n'
         try:
-            _written(self._process.stdin, line.encode())
+            stream, view = self._process.stdin, memoryview(line.encode())
+            while stream is not None and view:
+                view = view[stream.write(view) :]
             out, status = self._until(token, timeout)
         except (OSError, ValueError, HostError) as error:  # ValueError: it was closed
             why = error if isinstance(error, HostError) else self._reason()
@@ -249,12 +251,6 @@ class Connection:
 def last_lines(text: str) -> str:
     """Return what a client says, in one line: its last ones are about the failure."""
     return "; ".join([line.strip() for line in text.splitlines() if line.strip()][-2:])
-
-
-def _written(stream: IO[bytes] | None, data: bytes) -> None:
-    view = memoryview(data)
-    while stream is not None and view:
-        view = view[stream.write(view) :]
 
 
 _KEPT_DAYS = 7
@@ -409,9 +405,11 @@ class RemoteCalls:
         return by_hand(self.host, f"cd {shlex.quote(self.folder)} && {shlex.join(words)}")
 
     def digest(self, file: str) -> str:
-        """Return the SHA-256 of a file of the host, by its path there. Raises `HostError` where there is none."""
-        quoted = shlex.quote(file)
-        answer = self._connection.run(f"cd {shlex.quote(self.folder)} && {_DIGEST}; digest {quoted}")
+        """Return the SHA-256 of a tool of the host with its own libraries. Raises `HostError` where there is none."""
+        answer = self._connection.run(
+            f'cd {shlex.quote(self.folder)} && {_DIGEST}; f={shlex.quote(file)}; d="${{f%/*}}"; digest "$f" >/dev/null'
+            ' && cat "$f" "$d"/lib*iree*.so* "$d"/../lib/lib*iree*.so* 2>/dev/null | digest -'
+        )
         if answer.status:
             msg = f"host {self.host.name!r} has no {file}: {answer.text}"
             raise HostError(msg, hint="`run_with` of the [[host]] names the tool; without it, this machine's is pushed")

@@ -21,7 +21,10 @@ SUFFIXES = ("DAG", "EMPTY", "LABEL", "NEXT", "NOT", "SAME")
 
 _PLAIN = "CHECK"
 _RESERVED = {comment.rstrip(":") for comment in COMMENTS}
-_WORD = re.compile(r"//+\s*(?P<word>[A-Za-z][\w.+-]*)(?P<braces>\{[^}\s]*\})?(?P<space>\s*)(?P<colon>:?)")
+_WORD = re.compile(
+    r"//+\s*(?P<word>[A-Za-z][\w.+-]*)(?P<braces>\{[^}\s]*\})?(?P<space>\s*)"
+    rf"(?P<colon>(?:(?:{'|'.join(SUFFIXES)})?:)?)"
+)
 _COUNT = re.compile(r"COUNT-\d+")
 _NEAR = 0.66
 """How alike a word and a suffix must be (difflib's ratio): NXT and NTO are, the names of backends are not."""
@@ -91,7 +94,7 @@ def _line_diagnostics(line: str, mine: Sequence[str], known: Sequence[str]) -> I
         return
     if not colon or match["space"]:
         # A word without a suffix may be prose: `// CHECK that ...`, `// VULKAN : ...`
-        if prefix and (_is_suffix(suffix) or (colon and word == _PLAIN)):
+        if prefix and (_is_suffix(suffix) or (colon and word == _PLAIN) or colon[1:]):
             yield f"{word} is no directive without a colon right after it; write {word}:"
         return
     if braces and prefix and braces != "{LITERAL}":

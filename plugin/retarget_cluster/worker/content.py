@@ -47,7 +47,10 @@ class Content:
         brought here, such as a folder that a flag names. A run's folder that both see is not compared: runs may write
         there.
         """
-        found = {text: (job.folder / text, digest) for text, digest in job.files}
+        found = {
+            text: (Path(Path(text).name) if digest.startswith(InputDigests.program) else job.folder / text, digest)
+            for text, digest in job.files
+        }
         sees_same = isinstance(job.work, RunJob) and job.view != "" and job.view == file_view()
         lacking = {
             path
@@ -101,7 +104,7 @@ class Content:
             hashed, offset = hashlib.sha256(), 0
             with replacing(file) as beside:
                 with beside.open("wb") as output:
-                    while piece := self._piece(digest, offset, path, fetch):
+                    while piece := fetch(digest, offset):
                         hashed.update(piece)
                         output.write(piece)
                         offset += len(piece)
@@ -110,14 +113,6 @@ class Content:
                     raise RetargetError(msg)
         self._trim()
         return file
-
-    @staticmethod
-    def _piece(digest: str, offset: int, path: Path, fetch: Fetch) -> bytes:
-        piece = fetch(digest, offset)
-        if piece is None:
-            msg = f"the session did not send {path}"
-            raise RetargetError(msg)
-        return piece
 
     def _trim(self) -> None:
         files = []

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -129,13 +128,13 @@ def not_inputs(flags: Iterable[str]) -> tuple[str, ...]:
 
 
 def programs(flags: Sequence[str]) -> tuple[Path, ...]:
-    """Return the programs on PATH that a compile runs: those of commands that flags name, and the linkers of the system
-    where these are to link."""
+    """Return the names of programs that a compile finds on PATH: those of commands that flags name, and the linkers of
+    the system where these are to link."""
     words = [
         word for name, value in map(split_flag, flags) if _COMMAND_FLAG.search(name) for word in (value or "").split()
     ]
     links = flag_value(flags, "iree-llvmcpu-link-embedded").lower() in {"false", "0"}
-    return tuple(Path(found) for found in map(shutil.which, (*words, *(LINKERS if links else ()))) if found)
+    return tuple(Path(word) for word in (*words, *(LINKERS if links else ())) if "/" not in word)
 
 
 def missing_files(flags: Iterable[str]) -> tuple[str, ...]:

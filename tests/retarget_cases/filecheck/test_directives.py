@@ -36,6 +36,7 @@ def test_a_config_is_checked_with_its_name_in_capitals(config: str, expected: tu
         ("// CHECK-NOT-NEXT: a", "CHECK-NOT-NEXT: is no directive; a prefix takes one suffix only"),
         ("// CHECK-NEXT a", "CHECK-NEXT is no directive without a colon right after it; write CHECK-NEXT:"),
         ("// CHECK-NEXT : a", "CHECK-NEXT is no directive without a colon right after it; write CHECK-NEXT:"),
+        ("// CHECK NOT: a", "CHECK is no directive without a colon right after it; write CHECK:"),
         ("// CHECK : a", "CHECK is no directive without a colon right after it; write CHECK:"),
         ("// CHECKNEXT: a", "CHECKNEXT: is no directive; did you mean CHECK-NEXT:?"),
         ("// LLVM-CPUCOUNT-2: a", "LLVM-CPUCOUNT-2: is no directive; did you mean LLVM-CPU-COUNT-2:?"),

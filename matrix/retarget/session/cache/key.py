@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import platform
 import re
 import shlex
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -114,6 +116,9 @@ def _parts(text: str) -> Iterator[str]:
 class InputDigests:
     """Digests of files and folders, which are read again only if they change. Safe from several threads."""
 
+    program = "program "
+    """Begins the digest of a program that is found on PATH."""
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._answers: dict[_Question, tuple[float, Inputs]] = {}
@@ -128,7 +133,8 @@ class InputDigests:
         only_files: bool = False,
     ) -> Inputs:
         """Return what `flags` name, relative to the current folder; the files that values of `env` name (its folders
-        are search paths); and `files`, whether they are there or not. With `only_files` folders do not count.
+        are search paths); and `files`, whether they are there or not: a name without a folder is a program's, on PATH.
+        With `only_files` folders do not count.
 
         Without `fresh`, an answer of a moment ago is reused: a suite asks the same for each module. A file that cannot
         be read has a special digest: the compiler reports it.
@@ -143,7 +149,10 @@ class InputDigests:
             self._add(flag, found, Path.is_file if only_files else Path.exists, depth=0)
         for _, value in env:
             found.update((part, content_digest(Path(part))) for part in _parts(value) if _holds(Path.is_file, part))
-        found.update((str(path), self._digest(path)) for path in files)
+        found.update((str(path), self._digest(path)) for path in files if path.name != str(path))
+        for name in (str(path) for path in files if path.name == str(path)):
+            program = Path(shutil.which(name, path=dict(env).get("PATH")) or os.devnull)
+            found[f"$PATH/{name}"] = f"{self.program}{content_digest(program)}"
         answer = tuple(sorted(found.items()))
         with self._lock:
             self._answers[question] = (time.monotonic(), answer)

@@ -180,7 +180,7 @@ class ArtifactFolder:
         for text, digest in said.inputs:
             path = Path(text)
             is_here = path.exists() and path.absolute().is_relative_to(checkout)
-            if is_here and self._inputs.of((), files=[path], fresh=True) != ((text, digest),):
+            if is_here and self._inputs.of((), files=[path.absolute()], fresh=True)[0][1] != digest:
                 yield f"with another {text}"
 
 

@@ -19,7 +19,7 @@ from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import ResolvedFlags
 
-_FORMAT = 7
+_FORMAT = 8
 
 
 class NotBuiltError(RetargetError):

@@ -52,8 +52,8 @@ from retarget.worker.started import Spawner
 _FORMAT = "3"
 """Incremented when what the digest covers, or what is kept under it, changes."""
 
-_REGISTERED = tuple(f"{top}/vulkan/icd.d" for top in ("/etc", "/usr/local/share", "~/.config", "~/.local/share"))
-"""Folders in which a machine's own drivers are registered. Those of its packages are in others."""
+_REGISTERED = ("/etc", "/usr/local/share", "~/.config", "~/.local/share", "$XDG_CONFIG_HOME", "$XDG_DATA_HOME")
+"""Folders in which a machine's own drivers and layers are registered. Those of its packages are in others."""
 
 _MANIFESTS = frozenset({".icd", ".json"})
 _LIBRARY = re.compile(r'[^\s"]+\.(?:so|dylib|dll)[^\s"]*')
@@ -117,7 +117,8 @@ def _libraries(env: Sequence[tuple[str, str]]) -> Iterator[Path]:
     """Yield the files (ICDs, layers) that the variables of loaders name, or have in their folders, those of a machine's
     own drivers, and the libraries that these name."""
     values = [value for name, value in env if any(fnmatchcase(name, like) for like in OF_LOADERS)]
-    values += ["/etc/OpenCL/vendors", *map(os.path.expanduser, _REGISTERED)]
+    tops = (Path(os.path.expandvars(top)).expanduser() / "vulkan" for top in _REGISTERED)
+    values += ["/etc/OpenCL/vendors", *(str(folder) for top in tops for folder in top.glob("*.d"))]
     for place in (Path(part) for value in values for part in value.split(os.pathsep) if part):
         for file in sorted(place.glob("*")) if place.is_dir() else (place,):
             if file.suffix not in _MANIFESTS:

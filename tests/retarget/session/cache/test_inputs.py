@@ -54,6 +54,21 @@ def test_a_file_counts_wherever_it_stands_in_a_flag(cwd: Path, flag: str) -> Non
         file.unlink()
 
 
+def test_a_name_without_a_folder_is_a_program_wherever_on_path_it_is(
+    cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{cwd}/first:{cwd}/second")
+    (cwd / "tool").write_text("an input of the same name")
+    seen = [InputDigests().of(["--run=sh tool"], files=[Path("tool")])]
+    for folder, text in (("second", "1"), ("second", "2"), ("first", "3")):
+        (cwd / folder).mkdir(exist_ok=True)
+        (cwd / folder / "tool").write_text(text)
+        (cwd / folder / "tool").chmod(0o755)
+        seen.append(InputDigests().of(["--run=sh tool"], files=[Path("tool")]))
+    assert len({*seen}) == len(seen)
+    assert {dict(one)["tool"] for one in seen} == {dict(seen[0])["tool"]}
+
+
 def test_a_large_tree_counts_by_sizes_and_times(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retarget.session.cache.key._LARGEST_TREE", 0)
     (cwd / "objects").mkdir()

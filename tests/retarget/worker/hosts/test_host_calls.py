@@ -147,9 +147,16 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     assert error.value.hint == "`folder` of the [[host]] names another"
 
 
-def test_the_digest_of_a_file_of_the_host_and_the_error_where_there_is_none(calls: RemoteCalls, tmp_path: Path) -> None:
-    given = written(tmp_path / "tool", "content")
+def test_the_digest_of_a_tool_of_the_host_and_the_error_where_there_is_none(calls: RemoteCalls, tmp_path: Path) -> None:
+    for folder in ("bin", "lib"):
+        (tmp_path / folder).mkdir()
+    given = written(tmp_path / "bin" / "tool", "content")
     assert calls.digest(str(given)) == RemoteCalls.pushed_name(given).removeprefix("store/")
+    seen = []
+    for number, folder in enumerate(("bin", "lib", "lib")):
+        written(tmp_path / folder / "libiree_runtime.so.1", f"{number}")
+        seen.append(calls.digest(str(given)))
+    assert len({*seen}) == len(seen)
     with pytest.raises(HostError) as error:
         calls.digest("/no/tool")
     assert str(error.value).startswith("host 'here' has no /no/tool: ")

@@ -91,6 +91,8 @@ def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(
         ("QEMU_CPU", True),
         ("RADV_DEBUG", True),
         ("GALLIVM_PERF", True),
+        ("LVP_POISON_MEMORY", True),
+        ("MALLOC_PERTURB_", True),
         ("OCLGRIND_DATA_RACES", True),
         ("EDITOR", False),
     ],
@@ -103,19 +105,20 @@ def test_variables_that_choose_drivers_and_devices_count(
     assert (digest() != before) is counts
 
 
-@pytest.mark.parametrize("by", ["manifest", "folder", "config", "library", "home"])
+@pytest.mark.parametrize("by", ["manifest", "folder", "config", "library", "HOME", "XDG_DATA_HOME"])
 def test_the_library_of_a_driver_that_a_variable_names_or_the_user_has_registered_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     (library := tmp_path / "driver.so.1").write_text("one")
-    folder = tmp_path / (".local/share/vulkan/icd.d" if by == "home" else "icd.d")
+    registered = {"HOME": ".local/share/vulkan/implicit_layer.d", "XDG_DATA_HOME": "vulkan/icd.d"}
+    folder = tmp_path / registered.get(by, "icd.d")
     (manifest := folder / "mine.json").parent.mkdir(parents=True)
     (manifest.parent / "folder.json").mkdir()  # which nothing can read, and comes before
     manifest.write_text(f'{{"ICD": {{"library_path": "{os.path.relpath(library, folder)}"}}}}')
     value = str({"library": library, "folder": manifest.parent}.get(by, manifest))
     env = [("VK_DRIVER_FILES", value)] if by == "config" else []
-    if by == "home":
-        monkeypatch.setenv("HOME", str(tmp_path))
+    if by in registered:
+        monkeypatch.setenv(by, str(tmp_path))
     else:
         monkeypatch.setenv("OCL_ICD_VENDORS" if by != "library" else "LD_PRELOAD", "" if env else f"/nowhere:{value}")
     target = replace(RUN, runtime=replace(RUN.runtime, env=tuple(env)))
