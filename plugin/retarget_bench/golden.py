@@ -136,11 +136,13 @@ def _compared(before: Sequence[Sequence[float]], after: Sequence[float], within:
 
 def compare_values(before: Sequence[float], after: float, *, within: float, exact: bool) -> Comparison:
     """Compare what has one value in a session. Where it is not `exact`, it must be beyond all values before, of which
-    there must be three, by more than `within`; their range is the noise."""
+    there must be three, by more than `within`; their range is the noise. Where the last three or more are smaller than
+    all those before them, these do not count."""
     if not before or (not exact and len(before) < _FEWEST_VALUES):
         return Comparison(finding=Finding.FEW, before=_median(before), after=after)
-    if exact:
-        before = before[-1:]
+    cuts = range(len(before) - _FEWEST_VALUES, 0, -1)
+    smaller = (cut for cut in cuts if max(before[cut:]) < min(before[:cut]) * (1 - within))
+    before = before[-1:] if exact else before[next(smaller, 0) :]
     middle = statistics.median(before)
     noise = (max(before) - min(before)) / (2 * middle) if middle else 0.0
     found = Comparison(finding=Finding.SAME, before=middle, after=after, p=0.0 if exact else 1.0, noise=noise)
@@ -204,8 +206,8 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
         return "broken", f"{rule.metric} {now}, expected at most {most}"
     within = rule.within or 0.0
     machines = baseline.get((record.nodeid, rule.metric, one.case), {})
-    any_machine = rule.metric.is_exact and [*machines.values()]
-    before = any_machine[-1] if any_machine else machines.get(record.machine(host), ())
+    any_machine = [*machines.values()][-1] if machines and rule.metric.is_exact else ()
+    before = machines.get(record.machine(host), any_machine)
     comparison = compare_measured(before, [one], within=within)
     text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
     return _VERDICTS.get(comparison.finding, "kept"), text

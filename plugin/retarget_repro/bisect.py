@@ -27,7 +27,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError
-from retarget.model import Origin, RunTarget, Target, Toolchain
+from retarget.model import Origin, RunTarget, Toolchain
 from retarget.session import BY_HAND, Engine, cache_of_command
 from retarget.support import RetargetError, did_you_mean, error_line, first_line, make_folder
 
@@ -236,8 +236,9 @@ class Bisection(Struct, kw_only=True):
         except UnavailableError as error:
             return Tried(version=version, verdict=Verdict.SKIP, attempt=Attempt(unavailable=str(error)))
         toolchain = Toolchain(name=version, path=folder, origin=Origin(file=folder, key_path=""))
-        others = [self._moved(one, toolchain) for one in self.chosen.others]
-        chosen = replace(self.chosen, target=self._moved(self.chosen.target, toolchain), others=others)
+        own, move = self.chosen.target, partial(self.chosen.registry.with_toolchain, toolchain=toolchain)
+        others = [move(one, parts=self.parts, like=own) for one in self.chosen.others]
+        chosen = replace(self.chosen, target=move(own, parts=self.parts), others=others)
         extensions = self.arguments.retarget_extension
         with Engine(
             registry=chosen.registry, extensions=extensions, cases=self.arguments.case, note=self.say
@@ -253,12 +254,6 @@ class Bisection(Struct, kw_only=True):
         else:
             verdict, self.bad = Verdict.BAD, self.bad or found
         return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
-
-    def _moved(self, target: Target, toolchain: Toolchain) -> Target:
-        own, other = self.chosen.compiled.compiler, target.compiled.compiler
-        moves = (own.compiler, own.toolchain) == (other.compiler, other.toolchain)
-        moved = {part: moves and part in self.parts for part in _PARTS}
-        return self.chosen.registry.with_toolchain(target, toolchain, **moved)
 
 
 def _does(tried: Tried) -> str:

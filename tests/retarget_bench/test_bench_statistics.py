@@ -148,6 +148,10 @@ def test_few_of_equal_builds_seem_different() -> None:
         ([1.0, 1.0, 1.0], 1.25, Finding.SAME),
         ([1.0, 1.0, 1.0], 0.75, Finding.SAME),
         ([0.0, 0.0, 0.0], 1.0, Finding.LARGER),
+        ([4.0, 4.0, 1.0, 1.0, 1.0], 4.0, Finding.LARGER),
+        ([4.0, 4.0, 4.0, 1.0, 1.0], 4.0, Finding.NOISY),
+        ([1.0, 4.0, 1.0, 1.0, 1.0], 4.0, Finding.NOISY),
+        ([4.0, 3.0, 3.0, 3.0], 4.0, Finding.SAME),
     ],
 )
 def test_single_values_must_be_beyond_all_before(before: list[float], after: float, finding: Finding) -> None:

@@ -101,6 +101,17 @@ def test_sizes_have_no_noise() -> None:
     assert judged(Metric.ARTIFACT_SIZE, compiled(95), [compiled(100)], within=0.1) == [("kept", kept)]
 
 
+def test_sizes_are_those_of_the_same_machine_and_else_of_the_last_one() -> None:
+    rule = Golden(match=("t",), metric=Metric.ARTIFACT_SIZE, reason="r", origin=ORIGIN, within=0.1)
+    sessions = [
+        SessionResults(start=new_session(selected=1, digest="", host=host), records=(compiled(size),))
+        for host, size in (("a", 100), ("b", 200))
+    ]
+    baseline = Measurement.baseline(sessions)
+    verdicts = {host: next(judge_goldens([rule], compiled(150), baseline, host))[1].verdict for host in "abc"}
+    assert verdicts == {"a": "broken", "b": "kept", "c": "kept"}
+
+
 def test_only_compiles_that_happened_have_a_compile_time() -> None:
     stored = "compile-time was not measured: the artifact is from the cache; --retarget-no-cache compiles"
     assert judged(Metric.COMPILE_TIME, compiled(reused=True), most=0.5) == [("not judged", stored)]

@@ -19,7 +19,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from retarget.extension.cases import CaseLoader
 from retarget.extension.compilers import Compiler, SuggestedTarget
 from retarget.extension.drivers import Driver
 from retarget.extension.products import Command, Product, check_attributes, methods_of, no_subclass, note_place
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Toolchain
+from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Target, Toolchain
 from retarget.model.calls import UnavailableError
 from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
@@ -50,6 +50,7 @@ _OWN = "retarget"
 
 
 _TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
+_PARTS = ("compiler", "runtime")
 
 
 class Registry(Struct, frozen=True, kw_only=True):
@@ -169,18 +170,20 @@ class Registry(Struct, frozen=True, kw_only=True):
         return (*config.env, *selecting)
 
     def with_toolchain(
-        self, target: _TargetT, toolchain: Toolchain | None, *, compiler: bool = True, runtime: bool = True
+        self, target: _TargetT, toolchain: Toolchain | None, parts: Container[str] = _PARTS, like: Target | None = None
     ) -> _TargetT:
-        """Return a target whose `compiler`, and whose driver (`runtime`) if it can, use a toolchain in place of their
-        own; None is what is installed."""
+        """Return a target of which those `parts` that can use a toolchain in place of their own; None is what is
+        installed. One whose own are not those of `like` stays."""
+        if like is not None and _toolchains(target) != _toolchains(like):
+            return target
         if isinstance(target, CompileTarget):
-            return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if compiler else target
+            moves = "compiler" in parts
+            return replace(target, compiler=replace(target.compiler, toolchain=toolchain)) if moves else target
         config = target.runtime
         driver = self.drivers.get(config.driver)
-        if runtime and driver is not None and driver.overrides("toolchain_environment"):
+        if "runtime" in parts and driver is not None and driver.overrides("toolchain_environment"):
             config = replace(config, toolchain=toolchain)
-        compiled = self.with_toolchain(target.compile, toolchain, compiler=compiler)
-        return replace(target, compile=compiled, runtime=config)
+        return replace(target, compile=self.with_toolchain(target.compile, toolchain, parts), runtime=config)
 
     def code_of(self, product: object) -> str:
         """Return a digest of a driver's or case loader's code: of the package that its class lies in, and of what that
@@ -255,6 +258,11 @@ class Registry(Struct, frozen=True, kw_only=True):
                 msg = f"extension {extension!r}: {word} {name!r}: tags of config {config.name!r}: {diagnostic}"
                 raise RetargetError(msg)
         return tuple(tags)
+
+
+def _toolchains(target: Target) -> tuple[object, ...]:
+    own = target.compiled.compiler
+    return own.compiler, own.toolchain, target.runtime and target.runtime.toolchain
 
 
 def _found(products: Mapping[str, _ProductT], word: str, name: str) -> _ProductT:

@@ -434,13 +434,14 @@ def _states(session: SessionResults) -> Callable[[TargetRecord], State]:
         goldens = goldens if is_bad or is_benchmark else (UNMEASURED,)
         devices = _words(record.devices or (record.compile.devices if record.compile is not None else ()))
         if not (devices or is_bad or (record.outcome.is_good and not record.runtime)):
-            return State(record.outcome, goldens=goldens)
+            return State(record.outcome, goldens=goldens, left=record.open_cases)
         if not devices and len(found := known.get(record.runtime, set())) == 1:
             (devices,) = found
         is_of_host = not (record.runtime and devices) or record.stage == Stage.COMPILE
         hosts = (start.cpu or start.host,) if is_bad and is_of_host else () if is_bad else (start.cpu, start.host)
         words = (*devices, *(f"the host {host}" for host in hosts if host))
-        return State(record.outcome, places=(SEPARATOR.join((*words, *record.builds)),), goldens=goldens)
+        place = SEPARATOR.join((*words, *record.builds))
+        return State(record.outcome, places=(place,), goldens=goldens, left=record.open_cases)
 
     return state
 
@@ -492,7 +493,8 @@ class Sessions(tuple[SessionResults, ...]):
             sort = now.is_good, now.is_bad, now.goldens
             like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
             places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
-            found[one] = record, replace(state_of(record), places=places, goldens=now.goldens)
+            left = tuple(sorted({name for state in like for name in state.left}))
+            found[one] = record, replace(state_of(record), places=places, goldens=now.goldens, left=left)
         return found
 
     @property

@@ -70,7 +70,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     A target that was skipped or is blocked has the reason as its signature, a partial one the cases without an outcome.
     `cases` are those that failed, of a target with several; empty where nothing asked for them. `places` are the
     circumstances in which it is so: devices, hosts, toolchains, each combination as a text; empty where nothing says.
-    `goldens` are words for golden rules that it leaves open, as `TargetRecord.open_goldens`.
+    `goldens` are words for golden rules that it leaves open (`TargetRecord.open_goldens`), `left` its `open_cases`.
     """
 
     outcome: Outcome
@@ -79,6 +79,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     cases: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     goldens: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -98,7 +99,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @property
     def anywhere(self) -> State:
         """The same, whatever the circumstances and golden rules."""
-        return replace(self, places=(), goldens=())
+        return replace(self, places=(), goldens=(), left=())
 
     def silence_on(self, failure: State) -> str:
         """Return why a result says nothing of an earlier failure; empty where it replaces it. It does in all of the
@@ -107,6 +108,8 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         for words in (place.split(SEPARATOR) for place in failure.places):
             if lacking := min(([one for one in words if one not in own] for own in known), key=len, default=[]):
                 return f"not on {' and '.join(lacking)}"
+        if left := [one for one in self.left if one in failure.left and not self.is_bad]:
+            return f"no outcome of {listed(left)}"
         is_judged = not failure.goldens or (not self.is_bad and {*self.goldens}.isdisjoint(failure.goldens))
         return "" if is_judged else "its golden rule was not judged"
 

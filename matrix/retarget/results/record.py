@@ -352,6 +352,13 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         return tuple(dict.fromkeys((*self.unselected_cases, *(left if self.result is not Result.FAILED else ()))))
 
     @property
+    def open_cases(self) -> tuple[str, ...]:
+        """The cases that failed, or did not run behind the crash or timeout of another one: it mends none of them."""
+        has_run = any(one.outcome is not Outcome.NOT_RUN for one in self.cases)
+        left = (one for one in self.cases if one.outcome.is_bad or one.outcome is Outcome.NOT_RUN)
+        return tuple(one.name for one in left if has_run and not one.excused)
+
+    @property
     def breaks_golden(self) -> bool:
         """Whether it failed for a golden rule: what measures nothing says nothing of that."""
         return self.outcome.is_bad and any(one.verdict == "broken" for one in self.goldens)

@@ -144,9 +144,10 @@ def _cases_seen(record: TargetRecord, before: CasesSeen | None) -> CasesSeen | N
         if one.outcome is not Outcome.NOT_RUN and not one.no_verdict
     }
     names = tuple(one.name for one in record.cases)
-    left = {*record.missing_cases} - seen.keys()
+    left = {*record.missing_cases, *record.open_cases} - seen.keys()
     seen |= {name: way for name, way in (before.seen if before is not None else {}).items() if name in left}
-    return CasesSeen(names=names, seen=seen, is_selection=not left <= seen.keys()) if seen else None
+    is_selection = not seen.keys() >= {*record.missing_cases}
+    return CasesSeen(names=names, seen=seen, is_selection=is_selection) if seen else None
 
 
 def _differ(found: Iterable[tuple[Observation | None, CasesSeen | None]]) -> bool:

@@ -13,7 +13,7 @@ from retarget.cli import main
 from retarget.cli.compare import toolchains
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import CompileTarget, RunTarget
+from retarget.model import CompileTarget, RunTarget, Target
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, RunOutcome, Stage
 
 EXTENSION = (
@@ -242,8 +242,9 @@ def test_a_reference_with_a_toolchain_of_its_own_stays_and_is_missed(
 ) -> None:
     moved: list[object] = []
 
-    def of(own: RunTarget, others: list[RunTarget]) -> tuple[()]:
-        moved.append([(one.name, one.compile.compiler.toolchain) for one in (own, *others)])
+    def of(own: RunTarget, others: list[Target]) -> tuple[()]:
+        same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == own.compile.module]
+        moved.append([(one.name, one.compile.compiler.toolchain) for one in (own, *same)])
         return ()
 
     def without_reference(self: InProcess, target: RunTarget, *_: object, **__: object) -> RunOutcome:

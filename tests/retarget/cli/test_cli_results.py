@@ -194,7 +194,7 @@ def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: W
     status, out, _ = run("show", ".", "--outcome", "failed")
     assert (status, out.splitlines()[0]) == (1, "5 targets of 2 sessions: 1 passed, 1 failed, 3 skipped")
     kept = "1 failure of earlier sessions still counted, such as t: no later session has it as expected "
-    kept += "on that device, host and toolchain"
+    kept += "in each case that failed, on that device, host and toolchain"
     assert out.splitlines()[-1] == kept
     assert out.splitlines()[-5] == "t: failed at compare: values differ"
 

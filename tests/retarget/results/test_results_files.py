@@ -25,7 +25,7 @@ from retarget.results.files import (
     read_results,
 )
 from retarget.results.plan import Leg, Plan, digest_of_ids
-from retarget.results.record import DeviceRecord, GoldenRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
 from sample_results import compiled, failed, passed, session
 
@@ -307,6 +307,31 @@ def test_another_failure_in_a_benchmark_is_no_judgement_of_a_broken_golden_rule(
     kept = passed("u", goldens=(GoldenRecord(rule="r", verdict="kept", text=""),))
     later = [session("1", failed("t", devices=(_A,)), kept, day=1), session("2", passed("t", devices=(_A,)), day=2)]
     assert Sessions([session("0", broken), *later]).results["t"].session == "0"
+
+
+@pytest.mark.parametrize(
+    ("last", "excused", "by"), [("not run", False, "0"), ("not run", True, "2"), ("passed", None, "2")]
+)
+def test_a_failure_of_a_case_stands_where_another_one_keeps_it_from_running(
+    last: str, excused: bool | None, by: str
+) -> None:
+    def cases(first: str, second: str, excused: bool | None = None) -> tuple[CaseRecord, ...]:
+        return (
+            CaseRecord(name="f", outcome=Outcome(first)),
+            CaseRecord(name="g", outcome=Outcome(second), excused=excused),
+        )
+
+    sessions = [
+        session("0", failed("t", cases=cases("passed", "failed"))),
+        session("1", failed("t", cases=cases("failed", "not run", excused=False)), day=1),
+        session(
+            "2",
+            passed("t", outcome=Outcome.XFAILED, result=Result.FAILED, cases=cases("xfailed", last, excused)),
+            day=2,
+        ),
+    ]
+    assert Sessions([sessions[0], sessions[2]]).results["t"].session == by
+    assert Sessions(sessions).results["t"].session == ("1" if by == "0" else by)
 
 
 @pytest.mark.parametrize(("now", "stands"), [("x86", False), ("arm", True)])

@@ -125,7 +125,8 @@ def test_two_cards_of_one_model_differ_where_other_cases_fail(cwd: Path) -> None
     assert said == ["expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc_r"]
 
 
-def test_a_selection_of_cases_leaves_what_was_seen_of_the_others(cwd: Path) -> None:
+@pytest.mark.parametrize("crashes", [False, True])
+def test_cases_that_a_later_session_does_not_run_keep_what_was_seen_of_them(cwd: Path, crashes: bool) -> None:
     tables = (compiler("cc"), runtime("r", "local-task"), target("all", "cc", ["r"]), suite("linalg", targets=["all"]))
     (cwd / "suite.toml").write_text(declarations(*tables))
     bad = CaseRecord(name="f", outcome=Outcome.FAILED, stage="compare", signature="x")
@@ -137,6 +138,10 @@ def test_a_selection_of_cases_leaves_what_was_seen_of_the_others(cwd: Path) -> N
         cases=(replace(bad, outcome=Outcome.NOT_RUN, stage=""), good),
         unselected_cases=("f",),
     )
+    if crashes:
+        crashed = CaseRecord(name="g", outcome=Outcome.XFAILED, stage="crash", signature="SIGSEGV")
+        not_run = replace(bad, outcome=Outcome.NOT_RUN, stage="", excused=False)
+        some = replace(failed("m", "SIGSEGV"), cases=(not_run, crashed))
     update = RuleUpdate()
     for record in (all_of_them, some):
         update.add(replace(of_m(record), target="m_cc_r", runtime="r"))

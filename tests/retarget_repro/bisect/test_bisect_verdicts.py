@@ -149,16 +149,18 @@ def test_a_version_is_good_if_it_passes_as_often_as_wanted_and_compiles_are_not_
     assert len(bench.tried) == tries
 
 
-def test_what_cases_agree_with_moves_too_where_its_build_is_the_same(bench: Bench) -> None:
+def test_what_cases_agree_with_moves_too_where_its_builds_are_the_same(bench: Bench) -> None:
     bench.does = {"2": ["passes"]}
     compilers = [CompilerConfig(name=name, compiler=name, origin=ORIGIN) for name in ("iree", "other")]
     release = Toolchain(name="release", path=Path("pinned"), origin=ORIGIN)
     compilers.append(replace(compilers[0], name="pinned", toolchain=release))
     others = [run_target(compile_target(config=one.name, compiler=one)) for one in compilers]
+    others.append(run_target(compile_target(config="iree", compiler=compilers[0]), toolchain=release))
     bench.bisection(of=replace(chosen(), others=others)).judge("2")
     (tried,) = bench.tried
-    moved = [one.compile.compiler.toolchain for one in tried.others if isinstance(one, RunTarget)]
-    assert [one is not None and one.name for one in moved] == ["2", False, "release"]
+    moved = [(one.compile.compiler.toolchain, one.runtime.toolchain) for one in tried.others if one.runtime is not None]
+    names = [[one and one.name for one in both] for both in moved]
+    assert names == [["2", "2"], [None, None], ["release", None], [None, "release"]]
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,8 @@ def test_a_recording_is_kept_where_it_can_be_read(
 class Extensions:
     """A compiler that answers or raises, a checker whose cases have these summaries, and a driver."""
 
+    takes_toolchains = True
+
     def __init__(self, answer: Any = b"compiled", checks: Sequence[str] | None = None) -> None:
         self.answer, self.asked = answer, []
         self.checker = None if checks is None else SimpleNamespace(check=self.check)
@@ -339,7 +341,7 @@ class Extensions:
         return SimpleNamespace(compile=self.compile)
 
     def driver(self, name: str) -> Any:
-        return SimpleNamespace(name=name, open=lambda config: (name, config))
+        return SimpleNamespace(name=name, open=lambda config: (name, config), overrides=lambda _: self.takes_toolchains)
 
     def worker_environment(self, config: Any) -> Any:
         if isinstance(self.answer, UnavailableError):
@@ -458,7 +460,7 @@ def test_a_toolchain_opens_devices_where_the_driver_takes_one_that_has_what_it_n
 ) -> None:
     monkeypatch.setenv("TOOLS", "before")
     monkeypatch.setattr(archive, "load_extensions", lambda: Extensions(why))
-    monkeypatch.setattr(archive, "overrides", lambda *_: takes)
+    monkeypatch.setattr(Extensions, "takes_toolchains", takes)
     run = {"driver": "d", "devices": [], "used": [], "flags": [], "run_under": [], "run_with": run_with}
     said: list[Any] = []
     with pytest.raises(UnavailableError) if notes is None else nullcontext():

@@ -171,11 +171,8 @@ class _Side(Struct, kw_only=True):
         """Run an artifact, and record its outputs. Raises `UnavailableError` and `RetargetError`."""
         if outcome.artifact is None:
             raise UnavailableError(_BLOCKED)
-        own, compiled = self.own(target), target.compile
-        same = [one for one in others if isinstance(one, RunTarget) and one.compile.module == compiled.module]
-        moved = [
-            self.own(one) if one.compile.compiler.toolchain == compiled.compiler.toolchain else one for one in same
-        ]
+        own = self.own(target)
+        moved = [self.engine.registry.with_toolchain(one, self.toolchain, like=target) for one in others]
         references = self.references.of(own, moved)
         self.engine.devices(own.runtime)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -293,7 +293,9 @@ def _text(
         yield f"{counted(twice, 'result')} of earlier sessions left out: of a target the last session counts"
     came = {record.nodeid: session.start.session for session in sessions for record in session.records}
     if old := [one for one in results.values() if one.outcome.is_bad and one.session != came[one.nodeid]]:
-        where = "in a benchmark" if old[0].breaks_golden else "on that device, host and toolchain"
+        where = (
+            "in a benchmark" if old[0].breaks_golden else "in each case that failed, on that device, host and toolchain"
+        )
         first = f"{shown(old[0].nodeid)}: no later session has it as expected {where}"
         yield ""
         yield f"{counted(len(old), 'failure')} of earlier sessions still counted, such as {first}"
