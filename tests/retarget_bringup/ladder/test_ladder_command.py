@@ -192,7 +192,7 @@ def test_errors_of_the_settings_have_their_lines(
 def test_settings_that_say_only_what_they_select_ask_for_three_runs_of_all_suites(project: Path) -> None:
     (project / "bringup/x.toml").write_text('select = "vmvx"\n')
     settings = read_settings(project / "bringup/x.toml")
-    assert (settings.paths, settings.reference, settings.stable, settings.drivers) == ((".",), "", 3, ())
+    assert (settings.paths, settings.reference, settings.stable, settings.drivers) == (["."], "", 3, [])
 
 
 def test_without_a_name_the_ladders_and_the_next_step_are_listed(

@@ -79,7 +79,7 @@ def _docstrings(model: type[BaseModel]) -> Mapping[str, str]:
     for key, below in pairwise(cast("ast.ClassDef", definition).body):
         match key, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = inspect.cleandoc(text)
+                found[model.model_fields[name].alias or name] = inspect.cleandoc(text)
     return found
 
 
