@@ -166,7 +166,7 @@ def _tool_flag(flag: Flag) -> str:
 
 def _module_of(flagfile: Path, folder: Path, beside: dict[Path, tuple[Path, ...]]) -> Path:
     """Return the module of a flagfile. Raises `DiagnosticsError`."""
-    whole = Location(file=flagfile, line=0, column=0)
+    whole = Location(file=flagfile)
     if flagfile.suffix in {*_SOURCES, _IMPORTED}:
         msg = "found a program, expected a flagfile of iree-run-module: name the flagfiles in srcs, not the modules"
         raise whole.error(msg)
@@ -264,7 +264,7 @@ def _function(file: FlagFile, functions: Sequence[FunctionInfo]) -> FunctionInfo
         if len(by_name) == 1:
             return functions[0]
         msg = f"found no --function, expected one: the module exports {len(by_name)} functions: {known}"
-        raise Location(file=file.path, line=0, column=0).error(msg)
+        raise Location(file=file.path).error(msg)
     wanted = file.function.text
     if wanted not in by_name:
         guess = did_you_mean(wanted, by_name)

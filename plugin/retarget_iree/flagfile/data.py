@@ -116,7 +116,7 @@ def _read(
     if len(diagnostics) == before:
         diagnostics += files.leftovers()
     if signature.count is not None and len(arrays) != signature.count:
-        location = values[-1].written.location if values else Location(file=file.path, line=0, column=0)
+        location = values[-1].written.location if values else Location(file=file.path)
         plural = "" if len(arrays) == 1 else "s"
         types = f"({', '.join(signature.types)})" if signature.types else ""
         if signature.noun == "argument":

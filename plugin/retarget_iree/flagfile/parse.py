@@ -197,7 +197,7 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 def read_text(path: Path) -> str:
     """Return a flagfile's text. Raises `DiagnosticsError` for one that cannot be read or is not text."""
-    whole = Location(file=path, line=0, column=0)
+    whole = Location(file=path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

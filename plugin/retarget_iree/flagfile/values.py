@@ -46,11 +46,11 @@ _FORMS = "2x3xf32=1 2 3 4 5 6, 4xf32=0, 2x3xf32=@file.bin, @file.npy or a number
 
 
 class Location(Struct, frozen=True, kw_only=True):
-    """A source location in a flagfile; line and column count from 1, columns in characters."""
+    """A source location in a flagfile; line and column count from 1, columns in characters. Line 0 is all of it."""
 
     file: Path
-    line: int
-    column: int
+    line: int = 0
+    column: int = 0
 
     def diagnostic(self, message: str) -> Diagnostic:
         """Return an error at this location."""

@@ -420,3 +420,28 @@ def test_a_target_is_suggested_for_each_sort_of_device(iree: IreeCompiler) -> No
     assert suggested(hip=[hip("AMD")]) == {}
     (found,) = iree.suggest_targets({"hip": [hip("gfx90a")]})
     assert found.comment == "ROCm. Code objects run on exactly one architecture: gfx90a is this machine's."
+
+
+CAPTURES = """
+import os, sys
+from retarget_iree.compiler.library import CapturedStderr
+for number in range(2):
+    sys.stderr.write(f"before {number} ")
+    with CapturedStderr() as captured:
+        os.write(2, b"inside ")
+        sys.stderr.write("too")
+    sys.stderr.write(f"after {number} ")
+    print(captured.text)
+"""
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_what_is_written_to_stderr_meanwhile_is_taken_and_nothing_else(tmp_path: Path, is_file: bool) -> None:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with (tmp_path / "log").open("w") as log:
+        where = log if is_file else subprocess.PIPE
+        done = subprocess.run(
+            [sys.executable, "-c", CAPTURES], stdout=subprocess.PIPE, stderr=where, text=True, check=True, env=buffered
+        )
+    said = (tmp_path / "log").read_text() if is_file else done.stderr
+    assert (done.stdout, said) == ("inside too\n" * 2, "before 0 after 0 before 1 after 1 ")
