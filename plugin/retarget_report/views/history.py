@@ -6,11 +6,11 @@ from 0, the oldest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
-from retarget.results import History, HistoryRun, Outcome, State
+from msgspec import Struct, field, to_builtins
+from retarget.results import History, Outcome, State
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -60,7 +60,7 @@ class Past(Struct, frozen=True, kw_only=True):
     called. Without a history there are no runs.
     """
 
-    runs: Sequence[HistoryRun]
+    runs: Sequence[Mapping[str, Any]]
     states: Sequence[Kind]
     patterns: list[Pattern] = field(default_factory=list)
     of: list[int] = field(default_factory=list)
@@ -78,7 +78,7 @@ def past(history: History, ids: Sequence[str]) -> Past:
     """Return what the runs of `history` say of the targets `ids`, and of those that are no longer among them."""
     settled: dict[State | None, int] = {}
     found = Past(
-        runs=history.runs,
+        runs=to_builtins(history.runs),
         states=[_kind(state, settled) for state in history.states],
         changes={
             before: {after: State.change(old, new) or "" for after, (_, new) in _SORTS.items()}
