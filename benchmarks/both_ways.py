@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
 from retarget.extension import UnavailableError
 from retarget.model import Failure, RunTarget
-from retarget.session import Engine, ReferenceRuns, cache_of_command
+from retarget.session import CacheChoice, Engine, ReferenceRuns
 from retarget.support import RetargetError
 
 _COMPILERS = ("llvm-cpu", "vmvx")
@@ -50,7 +50,7 @@ def main() -> int:
     declared = read_declared(request_of(options, options.path))
     counts: Counter[str] = Counter()
     seconds = [0.0, 0.0]
-    with Engine(registry=declared.registry, cache=cache_of_command().folder) as engine:
+    with Engine(registry=declared.registry, cache=CacheChoice.of_command().folder) as engine:
         references = ReferenceRuns(engine)
         for one in declared.suites:
             for target in one.selected:

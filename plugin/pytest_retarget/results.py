@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 from retarget import __version__
 from retarget.model import Target
-from retarget.results import Attribution, Outcome, ResultsWriter, TargetRecord
+from retarget.results import Outcome, ResultsWriter, TargetRecord
 from retarget.session import SUITE_FILE, host_identity
 from retarget.support import Checkout, RetargetError, strip_colour
 from retarget.worker import available_cores
@@ -125,7 +125,7 @@ class Results:
             below = [(self._relative(name), state) for name, state in run.opened]
             run = replace(run, opened=tuple(one for one in below if not one[0].startswith(("../", "/"))))
         known = {"session": self._session, "text": _kept(record.text), "run": run}
-        self._write(replace(record, **known, **places, **self._of_leg))
+        self._write(ResultsWriter.write, replace(record, **known, **places, **self._of_leg))
 
     def _relative(self, path: str) -> str:
         """Return a path relative to pytest's root folder; found once for all targets of a file."""
@@ -136,11 +136,12 @@ class Results:
                 self._places[path] = Path(os.path.relpath(root / path, root)).as_posix()
         return self._places[path]
 
-    def _write(self, line: TargetRecord | Attribution) -> None:
-        """Write a line. After one that cannot be written there is no other: the file says that it is incomplete."""
+    def _write(self, write: Callable[..., None], *line: object) -> None:
+        """Write a line, by a method of the writer. After one that cannot be written there is no other: the file says
+        that it is incomplete."""
         if self._writer is not None:
             try:
-                self._writer.write(line)
+                write(self._writer, *line)
             except RetargetError as error:
                 self._fail(error)
 
@@ -165,8 +166,8 @@ class Results:
         for nodeid in self._left if self._writer is not None else ():
             self._write_record(replace(self._declared(nodeid), reason=reason))
         attribution: Any = self._config.pluginmanager.get_plugin(_ATTRIBUTION)
-        for found in attribution.conclusions.values() if attribution is not None else ():
-            self._write(replace(found, session=self._session, section=_kept(found.section)))
+        for nodeid, (sentence, section) in attribution.conclusions.items() if attribution is not None else ():
+            self._write(ResultsWriter.conclude, nodeid, sentence, _kept(section))
         if self._error and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         yield

@@ -15,15 +15,7 @@ from string import Template
 from msgspec import Struct
 from retarget.extension import SuggestedTarget
 from retarget.model import name_error
-from retarget.session import (
-    MATRIX_FILE,
-    SUITE_FILE,
-    DeclarationLoader,
-    Registry,
-    Scope,
-    discover_suites,
-    load_extensions,
-)
+from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, discover_suites, load_extensions
 from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
 
 from retarget_bringup.ladder.files import ACTIONS, ladder_text
@@ -91,13 +83,12 @@ def _name_problem(name: str) -> str | None:
 
 
 def _configs(arguments: argparse.Namespace, root: Path, registry: Registry) -> Configs:
-    name = arguments.name
-    scope = DeclarationLoader(registry).scope_of(root / "bringup" / name)
+    project = _Project(arguments.name, root, registry)
     if arguments.extension:
-        return extension_configs(name, scope, registry)
-    if not arguments.like and (declared := declared_configs(name, root, scope, registry)) is not None:
+        return project.extension_configs()
+    if not arguments.like and (declared := project.declared_configs()) is not None:
         return declared
-    return configs_like(name, arguments.like, scope, registry)
+    return project.configs_like(arguments.like)
 
 
 def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str | bytes]]:
@@ -193,59 +184,99 @@ class Configs(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
 
 
-def configs_like(name: str, like: str, scope: Scope, registry: Registry) -> Configs:
-    """Return configs that differ from those of a backend by their name alone.
+class _Project:
+    """The project in which a backend is brought up under a name, and the configs that its files see."""
 
-    Raises `argparse.ArgumentError` for a backend that no compiler suggests, `RetargetError` for a name that is taken.
-    """
-    known = _suggestions(registry)
-    if like not in known:
-        found = f"--like: found {like!r}" if like else f"found no target config {name!r} here"
-        msg = f"{found}; expected --like with one of {', '.join(known)}, or --extension{did_you_mean(like, known)}"
-        raise argparse.ArgumentError(None, msg)
-    suggested, compiler = known[like]
-    drivers = suggested.drivers
-    runtimes = {name if len(drivers) == 1 else f"{name}-{driver}": driver for driver in drivers}
-    _expect_free(name, runtimes, scope)
-    tables = [
-        f"# {suggested.comment}\n{suggested.compiler_text(compiler, name=name)}",
-        *(toml_table("runtime_config", name=runtime, driver=driver) for runtime, driver in runtimes.items()),
-        _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=tuple(runtimes)),
-    ]
-    return _with_reference(name, tables, drivers, _reference(known, {like}), scope)
+    def __init__(self, name: str, root: Path, registry: Registry) -> None:
+        """Raises `DiagnosticsError` for errors in the files of configs."""
+        self._name, self._root, self._registry = name, root, registry
+        self._loader = DeclarationLoader(registry)
+        self._scope = self._loader.scope_of(root / "bringup" / name)
 
+    def configs_like(self, like: str) -> Configs:
+        """Return configs that differ from those of a backend by their name alone.
 
-def extension_configs(name: str, scope: Scope, registry: Registry) -> Configs:
-    """Return the configs of a package whose compiler and driver have the backend's name. Raises `RetargetError` for a
-    name that is taken."""
-    _expect_free(name, (name,), scope)
-    tables = [
-        f"# The compiler of the package retarget-{name}. Add `flags` as it learns to read them.\n"
-        + toml_table("compiler_config", name=name, compiler=name),
-        "# Its driver.\n" + toml_table("runtime_config", name=name, driver=name),
-        _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=(name,)),
-    ]
-    return _with_reference(name, tables, (name,), _reference(_suggestions(registry), set()), scope)
+        Raises `argparse.ArgumentError` for a backend that no compiler suggests, `RetargetError` for a name that is
+        taken.
+        """
+        name, known = self._name, _suggestions(self._registry)
+        if like not in known:
+            found = f"--like: found {like!r}" if like else f"found no target config {name!r} here"
+            msg = f"{found}; expected --like with one of {', '.join(known)}, or --extension{did_you_mean(like, known)}"
+            raise argparse.ArgumentError(None, msg)
+        suggested, compiler = known[like]
+        drivers = suggested.drivers
+        runtimes = {name if len(drivers) == 1 else f"{name}-{driver}": driver for driver in drivers}
+        self._expect_free(runtimes)
+        tables = [
+            f"# {suggested.comment}\n{suggested.compiler_text(compiler, name=name)}",
+            *(toml_table("runtime_config", name=runtime, driver=driver) for runtime, driver in runtimes.items()),
+            _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=tuple(runtimes)),
+        ]
+        return self._with_reference(tables, drivers, _reference(known, {like}))
 
+    def extension_configs(self) -> Configs:
+        """Return the configs of a package whose compiler and driver have the backend's name. Raises `RetargetError`
+        for a name that is taken."""
+        name = self._name
+        self._expect_free((name,))
+        tables = [
+            f"# The compiler of the package retarget-{name}. Add `flags` as it learns to read them.\n"
+            + toml_table("compiler_config", name=name, compiler=name),
+            "# Its driver.\n" + toml_table("runtime_config", name=name, driver=name),
+            _NAMES + toml_table("target_config", name=name, compiler=name, runtimes=(name,)),
+        ]
+        return self._with_reference(tables, (name,), _reference(_suggestions(self._registry), set()))
 
-def declared_configs(name: str, root: Path, scope: Scope, registry: Registry) -> Configs | None:
-    """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
-    declares; None where there is no such target config."""
-    loader = DeclarationLoader(registry)
-    suites = [suite for path in discover_suites([root]) for suite in loader.read_suite_file(path)[0]]
-    using = {suite: target for suite in suites for target in suite.targets if target.name == name}
-    declared = next(iter(using.values()), scope.targets.configs.get(name))
-    if declared is None:
-        return None
-    own = {config.name for config in declared.compilers}
-    drivers = tuple(dict.fromkeys(driver for config in declared.runtimes for driver in config.drivers))
-    if not using:
-        return _with_reference(name, [], drivers, _reference(_suggestions(registry), own), scope)
-    others = [target for suite in using for target in suite.targets if target.runtimes]
-    pairs = [(compiler.name, target.runtimes[-1].name) for target in others for compiler in target.compilers]
-    reference = next((f"{compiler}/{runtime}" for compiler, runtime in pairs if compiler not in own), "")
-    paths = dict.fromkeys((suite.folder.relative_to(root).parts or (".",))[0] for suite in using)
-    return Configs(drivers=drivers, reference=reference, paths=tuple(paths))
+    def declared_configs(self) -> Configs | None:
+        """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
+        declares; None where there is no such target config."""
+        name, root = self._name, self._root
+        suites = [suite for path in discover_suites([root]) for suite in self._loader.read_suite_file(path)[0]]
+        using = {suite: target for suite in suites for target in suite.targets if target.name == name}
+        declared = next(iter(using.values()), self._scope.targets.configs.get(name))
+        if declared is None:
+            return None
+        own = {config.name for config in declared.compilers}
+        drivers = tuple(dict.fromkeys(driver for config in declared.runtimes for driver in config.drivers))
+        if not using:
+            return self._with_reference([], drivers, _reference(_suggestions(self._registry), own))
+        others = [target for suite in using for target in suite.targets if target.runtimes]
+        pairs = [(compiler.name, target.runtimes[-1].name) for target in others for compiler in target.compilers]
+        reference = next((f"{compiler}/{runtime}" for compiler, runtime in pairs if compiler not in own), "")
+        paths = dict.fromkeys((suite.folder.relative_to(root).parts or (".",))[0] for suite in using)
+        return Configs(drivers=drivers, reference=reference, paths=tuple(paths))
+
+    def _with_reference(
+        self, tables: Iterable[str], drivers: tuple[str, ...], reference: _Suggestion | None
+    ) -> Configs:
+        """Add the configs of the reference backend, as far as no file above declares them."""
+        name, scope, texts = self._name, self._scope, list(tables)
+        targets: tuple[str, ...] = (name,)
+        written = ""
+        if reference is not None:
+            suggested, compiler = reference
+            config, driver = suggested.compiler_config, suggested.drivers[-1]
+            targets, written = (name, f"{name}-reference"), f"{config}/{driver}"
+            comment = f"# The backend to compare with. {suggested.comment}\n"
+            added = []
+            if config not in scope.compilers.configs:
+                added.append(suggested.compiler_text(compiler))
+            if driver not in scope.runtimes.configs:
+                added.append(toml_table("runtime_config", name=driver, driver=driver))
+            added.append(toml_table("target_config", name=targets[1], compiler=config, runtimes=(driver,)))
+            texts += [comment + added[0], *added[1:]]
+        return Configs(targets=targets, drivers=drivers, text="\n\n".join(texts), reference=written)
+
+    def _expect_free(self, runtimes: Iterable[str]) -> None:
+        """Raise `RetargetError` where a file above declares one of the configs that would be written."""
+        name, scope = self._name, self._scope
+        taken = [scope.compilers.configs.get(name), scope.targets.configs.get(name)]
+        for other in (*taken, *(scope.runtimes.configs.get(runtime) for runtime in runtimes)):
+            if other is not None:
+                where = f"{other.origin.key_path} of {display_path(other.origin.file)}"
+                msg = f"found the name {other.name!r} in {where} already; choose another NAME"
+                raise RetargetError(msg)
 
 
 def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
@@ -259,38 +290,6 @@ def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
 def _reference(known: Mapping[str, _Suggestion], own: set[str]) -> _Suggestion | None:
     """Return the first suggestion that is another backend."""
     return next((pair for name, pair in known.items() if name not in own), None)
-
-
-def _with_reference(
-    name: str, tables: Iterable[str], drivers: tuple[str, ...], reference: _Suggestion | None, scope: Scope
-) -> Configs:
-    """Add the configs of the reference backend, as far as no file above declares them."""
-    texts = list(tables)
-    targets: tuple[str, ...] = (name,)
-    written = ""
-    if reference is not None:
-        suggested, compiler = reference
-        config, driver = suggested.compiler_config, suggested.drivers[-1]
-        targets, written = (name, f"{name}-reference"), f"{config}/{driver}"
-        comment = f"# The backend to compare with. {suggested.comment}\n"
-        added = []
-        if config not in scope.compilers.configs:
-            added.append(suggested.compiler_text(compiler))
-        if driver not in scope.runtimes.configs:
-            added.append(toml_table("runtime_config", name=driver, driver=driver))
-        added.append(toml_table("target_config", name=targets[1], compiler=config, runtimes=(driver,)))
-        texts += [comment + added[0], *added[1:]]
-    return Configs(targets=targets, drivers=drivers, text="\n\n".join(texts), reference=written)
-
-
-def _expect_free(name: str, runtimes: Iterable[str], scope: Scope) -> None:
-    """Raise `RetargetError` where a file above declares one of the configs that would be written."""
-    taken = [scope.compilers.configs.get(name), scope.targets.configs.get(name)]
-    for other in (*taken, *(scope.runtimes.configs.get(runtime) for runtime in runtimes)):
-        if other is not None:
-            where = f"{other.origin.key_path} of {display_path(other.origin.file)}"
-            msg = f"found the name {other.name!r} in {where} already; choose another NAME"
-            raise RetargetError(msg)
 
 
 _MODEL = Path("backend") / "test" / "data" / "light" / "light_squeezenet.onnx"

@@ -20,7 +20,6 @@ from retarget.session import (
     Declared,
     DeclaredTarget,
     RuleSet,
-    RulesInForce,
     RuleUsage,
     collect_targets,
     compile_selector,
@@ -207,7 +206,7 @@ def skipped_by_rules(declared: Declared) -> Collection[str]:
         one.id
         for _, targets, assignment in _assigned(declared)
         for one in targets
-        if RulesInForce.of(one.target, assignment).skipping is not None
+        if assignment.in_force(one.target).skipping is not None
     }
 
 

@@ -19,16 +19,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
-from retarget.session import (
-    TIMEOUTS,
-    CompileJob,
-    ExecutorSession,
-    InputDigests,
-    RunJob,
-    SickDeviceError,
-    Working,
-    host_platform,
-)
+from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, RunJob, host_platform
 from retarget.support import RetargetError, files_below, write_atomically
 from retarget.worker import CompiledModule, Refused
 
@@ -191,16 +182,13 @@ class ClusterExecutor:
         return frozenset([*here, *((one.system, one.architecture) for one in self._workers)])
 
     @property
-    def working(self) -> tuple[Working, ...]:
-        """The jobs in progress, the longest first."""
+    def working(self) -> tuple[tuple[str, float], ...]:
+        """The jobs in progress, the longest first: `NAME on WORKER`, and for how many seconds."""
         if not (there := self._workers):
             return ()
         now, names = time.monotonic(), {one.id: one.name for one in there}
-        running = [
-            (title, names.get(at, "a lost worker"), since) for title, at, since in [*self._link.running.values()]
-        ]
-        found = [Working(name=title, worker=at, seconds=now - since) for title, at, since in running]
-        return tuple(sorted(found, key=lambda one: -one.seconds))
+        running = sorted([*self._link.running.values()], key=lambda one: one[2])
+        return tuple((f"{title} on {names.get(at, 'a lost worker')}", now - since) for title, at, since in running)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -257,15 +245,15 @@ class ClusterExecutor:
         """Return the devices of a runtime config, and the ids of the workers that have such. Raises as `devices`.
 
         Where all workers that had them, or that went before they said so, are gone, others are waited for; then
-        `SickDeviceError`: that is no skip.
+        they are `lost`: that is no skip.
         """
         while True:
             self._link.expect_there()
             try:
                 found = await self._having_now(runtime)
-            except SickDeviceError:
-                raise
             except UnavailableError as error:
+                if error.lost:
+                    raise
                 ask, seen = AskDevices(runtime=runtime), self._link.seen.values()
                 if runtime not in self._had and all(
                     (one.id, ask) in self._asked or not _may_have(one, runtime) for one in seen
@@ -274,7 +262,7 @@ class ClusterExecutor:
                 left = self._missing.setdefault(runtime, time.monotonic() + _NO_WORKER) - time.monotonic()
                 if left < 0:
                     msg = f"the workers that may have the devices of {runtime.name} are gone: {error}"
-                    raise SickDeviceError(msg) from None
+                    raise UnavailableError(msg, lost=True) from None
                 await self._change(min(left, 1.0))
             else:
                 self._had.add(runtime)
@@ -354,7 +342,7 @@ class ClusterExecutor:
         async with turns.turn(urgent=job.urgent):
             answer = await self._tried(job, files, title, able, resource, urgent=job.urgent)
         if isinstance(answer, str):
-            raise SickDeviceError("; ".join(others) or answer)
+            raise UnavailableError("; ".join(others) or answer, lost=True)
         if isinstance(answer, Lost):
             summary = f"lost with its worker, {_TRIES} times ({answer.worker})"
             failure = Failure(stage=Stage.RUN, summary=summary, signal="worker lost")
@@ -489,5 +477,5 @@ def _names(workers: Iterable[Worker]) -> str:
 
 def _error(failed: Failed) -> Exception:
     if failed.kind == "sick":
-        return SickDeviceError(failed.text)
+        return UnavailableError(failed.text, lost=True)
     return UnavailableError(failed.text, failed.hint) if failed.kind == "unavailable" else RetargetError(failed.text)

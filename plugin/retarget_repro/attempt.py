@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import (
-    Artifact,
     CaseOutcome,
     CompileOutcome,
     CompileTarget,
@@ -139,12 +138,11 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
     skips is skipped."""
     try:
         outcome = engine.compile(chosen.compiled)
-        if outcome.artifact is None:
-            return replace(
-                _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,)), compiled=outcome
-            )
         started = time.monotonic()
-        run = _ran(engine, chosen, outcome.artifact)
+        run = _ran(engine, chosen, outcome)
+        if run is None:
+            said = _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,))
+            return replace(said, compiled=outcome)
         if (run.names or chosen.checks) and not run.cases and run.failure is None:
             which = f" of {', '.join(run.names)}" if run.names else ""
             return Attempt(unavailable=f"found no case{which} that --case selects and no rule skips")
@@ -165,8 +163,11 @@ def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence
     return words.script(words.check(compiled) if chosen.checks else words.compile(compiled))
 
 
-def _ran(engine: Engine, chosen: Chosen, artifact: Artifact) -> RunOutcome:
-    """Run an artifact, or judge it if its kind runs nothing. Raises `UnavailableError` and `RetargetError`."""
+def _ran(engine: Engine, chosen: Chosen, compiled: CompileOutcome) -> RunOutcome | None:
+    """Run an artifact, or judge it if its kind runs nothing; None where there is none. Raises `UnavailableError` and
+    `RetargetError`."""
+    if (artifact := compiled.artifact) is None:
+        return None
     target, rules = chosen.target, chosen.rules
     skipping = rules.on(target, engine.traits(target) if rules.possible else ()).skipping()
     if not isinstance(target, RunTarget):

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError
 from retarget.model import Origin, RunTarget, Toolchain
-from retarget.session import BY_HAND, Engine, cache_of_command
+from retarget.session import BY_HAND, CacheChoice, Engine
 from retarget.support import RetargetError, did_you_mean, error_line, first_line, make_folder
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     parts = _parts(chosen, arguments.only)
     releases = Releases(
         packages=tuple(dict.fromkeys(package for packages in parts.values() for package in packages)),
-        folder=cache_of_command().folder / RELEASES_FOLDER,
+        folder=CacheChoice.of_command().folder / RELEASES_FOLDER,
         note=print_note,
     )
     known = releases.versions(pre=arguments.pre)

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import Compiler
 from retarget.model import RunTarget, Stage, Target
-from retarget.session import TIMEOUTS, Engine, extensions_environment
+from retarget.session import TIMEOUTS, Engine
 from retarget.support import RetargetError, first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
@@ -152,7 +152,8 @@ class _Reduction(Struct, kw_only=True):
         if compiler is None or is_made or not compiler.overrides("shrink_command"):
             self.why_not = "; its compiler makes no smaller variants of such a module"
             return size, size
-        env = dict(self.chosen.registry.worker_environment(self.chosen.compiled.compiler))
+        registry = self.chosen.registry
+        env = registry.environment() | dict(registry.worker_environment(self.chosen.compiled.compiler))
         keep_types = isinstance(self.chosen.target, RunTarget)
         refused: dict[str, None] = {}
         first = has = ""
@@ -273,12 +274,7 @@ def _reduce_by_tool(
         server.listen()
         server.settimeout(0.2)
         tool = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, **extensions_environment(), **env},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            command, cwd=folder, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
         try:
             while tool.poll() is None and not is_over():
@@ -323,7 +319,7 @@ def _smaller_variants(
         done = subprocess.run(
             command,
             input="\n".join(refused),
-            env={**os.environ, **extensions_environment(), **env},
+            env={**os.environ, **env},
             capture_output=True,
             text=True,
             errors="replace",

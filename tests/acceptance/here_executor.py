@@ -12,16 +12,8 @@ from pathlib import Path
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import (
-    CompileJob,
-    CompilePool,
-    ExecutorSession,
-    RunJob,
-    RunService,
-    Working,
-    host_platform,
-    load_extensions,
-)
+from retarget.session import CompileJob, ExecutorSession, RunJob, RunService, host_platform, load_extensions
+from retarget.session.compile.pool import CompilePool
 from retarget.support import RetargetError
 from retarget.targets.availability import host_mismatch
 from retarget.worker import CompiledModule, Refused
@@ -36,7 +28,7 @@ class Here:
     compiles = 2
     platforms = frozenset({host_platform()})
     starting = False
-    working: tuple[Working, ...] = ()
+    working: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __init__(self, address: str, session: ExecutorSession) -> None:

@@ -11,7 +11,8 @@ from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, hoo
 from declaration_texts import compiler, runtime, target
 from retarget.model import RunOutcome
 from retarget.results import read_results
-from retarget.session import CompilePool, RunService
+from retarget.session import RunService
+from retarget.session.compile.pool import CompilePool
 from retarget.worker.messages import RunModule
 
 CHANGED = (*DOUBLES, "--retarget-changed")

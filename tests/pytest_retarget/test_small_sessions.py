@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from pytest_retarget.attribution.reports import AttributionHooks
-from retarget.results import Attribution, Outcome, read_results
+from retarget.results import Outcome, read_results
 
 Session = Callable[..., tuple[int, list[str]]]
 
@@ -169,7 +169,7 @@ def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Sess
 def test_what_a_failure_points_to_is_in_the_junit_file(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     test = "def test_it(request):\n    request.node.user_properties.append(('retarget.nodeid', 'n'))\n    assert 0\n"
     Path("test_with_id.py").write_text(test)
-    found = Attribution(session="", nodeid="n", sentence="It.", section="It.")
+    found = ("It.", "It.")
     monkeypatch.setattr(AttributionHooks, "_conclude_all", lambda hooks, _: hooks.conclusions.update(n=found))
     session("--junitxml=report.xml", "test_with_id.py", "suites")
     assert '<property name="retarget.attribution" value="It."' in Path("report.xml").read_text()

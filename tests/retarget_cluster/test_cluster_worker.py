@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import replace
 
 pytest.importorskip("distributed")
-from retarget.cli.devices import Finding
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
 from retarget.session import CompileJob, RunJob
+from retarget.session.local_engine import Finding, LocalEngine
 from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Answer, Job, encoded
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
@@ -87,7 +87,7 @@ def test_a_device_on_which_nothing_runs_is_not_offered(
         Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),
         Finding(driver="failing", error="no library"),
     ]
-    monkeypatch.setattr("retarget_cluster.worker.cluster_worker.find_devices", lambda *_, **__: found)
+    monkeypatch.setattr(LocalEngine, "find_devices", lambda _: found)
     worker._options = replace(worker._options, probes=True)
 
     said: list[object] = []

@@ -12,8 +12,7 @@ from mlir_modules import GOOD
 from retarget.cli import main
 from retarget.model import Failure, Stage
 from retarget.results import read_results
-from retarget.session import AsExpected, Skip, StageFailedError
-from retarget.session.trial.failures import SkipKind
+from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError
 from retarget.session.trial.run_trial import CompileTrial
 from retarget.support import RetargetError
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from retarget.extension import UnavailableError
 from retarget.session import host_identity
-from retarget.support import can_be_written, error_line, first_line, install_hint
+from retarget.support import error_line, first_line, install_hint
 from retarget.worker import KeptFiles, available_cores, signal_name
 
 from retarget_opencl.internals import kernel_object
@@ -50,9 +50,7 @@ _HINT = "install what it needs (Intel's runtime: pip install intel-opencl-rt int
 
 def platforms_here() -> list[cl.Platform]:
     """Return all platforms. Raises `UnavailableError` if there is no pyopencl or platform."""
-    # Where they cannot keep files, PoCL has no device, and pyopencl makes no kernel.
-    if not can_be_written(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
-        os.environ["XDG_CACHE_HOME"] = str(KeptFiles().folder.parents[1])
+    KeptFiles().take_in()  # where they cannot keep files, PoCL has no device, and pyopencl makes no kernel
     try:
         import pyopencl as cl
     except ImportError as error:

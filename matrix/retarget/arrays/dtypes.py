@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, Kind, mlir_name, shape_fits
+from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, Kind, mlir_name
 from retarget.support.errors import RetargetError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def fit(array: Array, declared: DeclaredType, *, by_width: bool = False) -> Arra
     dtype = dtype_of(declared)
     if dtype is not None and array.dtype != dtype and array.dtype.itemsize == dtype.itemsize:
         array = _seen_as(array, dtype, declared, by_width=by_width)
-    if (dtype is not None and array.dtype != dtype) or not shape_fits(array.shape, declared.shape):
+    if (dtype is not None and array.dtype != dtype) or not declared.fits(array.shape):
         msg = f"found {type_text(array.shape, array.dtype)}, expected {declared.text}"
         raise RetargetError(msg)
     return array

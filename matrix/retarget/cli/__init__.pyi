@@ -1,4 +1,3 @@
-from retarget.cli.devices import find_devices as find_devices
 from retarget.cli.main import main as main
 from retarget.cli.main import run_alone as run_alone
 from retarget.cli.results.command import select_records as select_records

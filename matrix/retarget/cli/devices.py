@@ -7,50 +7,24 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from retarget.cli.support import seconds_above_0
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.named_configs import unknown_name
-from retarget.extension import UnavailableError
 from retarget.extension.registry import load_extensions
 from retarget.model import RuntimeConfig
-from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
 from retarget.session.limits import TIMEOUTS
-from retarget.session.run.service import RunService
+from retarget.session.local_engine import Finding, find_devices
 from retarget.support.errors import RetargetError
-from retarget.worker.process import available_cores
 
 _WIDTH = 100
 """Columns at which capabilities are wrapped."""
-
-
-class Finding(Struct, frozen=True, kw_only=True):
-    """A driver's devices, or the reason why there are none, or none that is usable: it is absent (`unavailable`) or
-    failing (`error`)."""
-
-    driver: str
-    devices: tuple[DeviceInfo, ...] = ()
-    unavailable: str = ""
-    hint: str = ""
-    error: str = ""
-
-    @property
-    def absence(self) -> str:
-        """Why there are no devices."""
-        reason = self.error or self.unavailable or "it lists none"
-        return f"{self.driver}: no devices: {reason}" + (f" ({self.hint})" if self.hint else "")
-
-    @property
-    def usable(self) -> tuple[DeviceInfo, ...]:
-        """The devices on which something runs."""
-        return tuple(info for info in self.devices if not info.unusable)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -125,32 +99,6 @@ def _configs_of(host: str, drivers: Sequence[str]) -> Mapping[str, RuntimeConfig
         msg = f"--host: found no runtime config with host = {host!r} of a driver among {', '.join(drivers)}"
         raise RetargetError(msg)
     return dict(sorted(found.items()))
-
-
-def find_devices(
-    names: Iterable[str] | Mapping[str, RuntimeConfig | None], *, extensions: Sequence[str], timeout: float
-) -> Sequence[Finding]:
-    """Ask each driver for its devices, each in its own process for up to `timeout` seconds: those of this machine, or
-    of the host of a config."""
-    configs = names if isinstance(names, Mapping) else dict.fromkeys(names)
-    with (
-        RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,
-        ThreadPoolExecutor(max_workers=available_cores()) as executor,
-    ):
-        return list(executor.map(lambda name: _ask(service, name, configs[name]), configs))
-
-
-def _ask(service: RunService, driver: str, config: RuntimeConfig | None) -> Finding:
-    try:
-        infos = service.probe(driver, () if config is None else config.env, config)
-        reasons = [f"{info.name}: {info.unusable}" for info in infos if info.unusable]
-        return Finding(
-            driver=driver, devices=infos, unavailable="; ".join(reasons) if len(reasons) == len(infos) else ""
-        )
-    except UnavailableError as error:
-        return Finding(driver=driver, unavailable=str(error), hint=error.hint)
-    except RetargetError as error:
-        return Finding(driver=driver, error=str(error))
 
 
 def _lines(finding: Finding) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.cli.devices import Finding, find_devices
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
@@ -19,6 +18,7 @@ from retarget.extension import Compiler, SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget
 from retarget.model.outcomes import DeviceInfo
+from retarget.session.local_engine import Finding, find_devices
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import write_files
 from retarget.support.text import counted, first_line

@@ -17,6 +17,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -69,6 +70,47 @@ class Effect(Struct, frozen=True, kw_only=True):
         )
 
 
+class RulesInForce(Struct, frozen=True, kw_only=True):
+    """`rules` are those of the target, `compiled` those of its compile target; of a compile target itself, the same.
+    `deferred` are the compile target's that are judged at run targets, if the compile passes."""
+
+    rules: TargetRules = field(default_factory=TargetRules)
+    compiled: TargetRules = field(default_factory=TargetRules)
+    deferred: frozenset[Origin] = frozenset()
+
+    @property
+    def all(self) -> tuple[Expectation, ...]:
+        """All that are about the target, its cases or the compile target."""
+        return (*self.rules.all, *self.compiled.wholes)
+
+    @property
+    def asks_devices(self) -> bool:
+        """Whether devices decide which rules are in force."""
+        return bool(self.rules.possible or self.compiled.possible)
+
+    @property
+    def compile_rule(self) -> Expectation | None:
+        """The rule in force for the compile target."""
+        return self.compiled.whole
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether the compile target's rule is judged at run targets, if the compile passes."""
+        return self.compile_rule is not None and self.compile_rule.origin in self.deferred
+
+    @property
+    def compile_rules(self) -> TargetRules:
+        """Those in force for the compile target's compile, which has no cases."""
+        return TargetRules(whole=self.compile_rule)
+
+    @property
+    def skipping(self) -> Expectation | None:
+        """The expectation that has the target skipped, None if there is none, or if devices decide it."""
+        sure = [one.whole for one in (self.rules, self.compiled) if one.whole is not None and not one.possible]
+        rules = [rule for rule in sure if rule.outcome == "skip"]
+        return next((rule for rule in rules if not rule.is_expired), None)
+
+
 class Assignment(Struct, frozen=True, kw_only=True):
     """The rules in force for one suite's targets.
 
@@ -86,6 +128,19 @@ class Assignment(Struct, frozen=True, kw_only=True):
     def of(self, target: str) -> TargetRules:
         """Return the rules of a target."""
         return self.rules.get(target) or TargetRules()
+
+    nothing: ClassVar[RulesInForce] = RulesInForce()
+    """What is in force for a target that no rule is about: one object for all."""
+
+    def in_force(self, target: Target) -> RulesInForce:
+        """Return the rules that are about a target or its compile target."""
+        compiled = target.compiled.item
+        rules, of_compiled = self.of(target.name), self.of(compiled)
+        if not of_compiled.wholes and not rules.all:
+            return self.nothing
+        origins = {rule.origin for rule in of_compiled.wholes}
+        deferred = frozenset(origin for origin in origins if (compiled, origin) in self.deferred)
+        return RulesInForce(rules=rules, compiled=of_compiled, deferred=deferred)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

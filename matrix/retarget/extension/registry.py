@@ -142,6 +142,16 @@ class Registry(Struct, frozen=True, kw_only=True):
         product = self.compiler(compiler) if compiler else self.driver(driver)
         return product.describe_build(toolchain)
 
+    @staticmethod
+    def environment() -> dict[str, str]:
+        """Return the variables with which another process of this Python, in any folder, finds the extensions that
+        `RETARGET_EXTENSIONS` names and that this one has loaded."""
+        roots = [sys.modules.get(name.partition(".")[0]) for name in named_extensions()]
+        files = [Path(root.__file__) for root in roots if root is not None and root.__file__ is not None]
+        folders = [str(file.parents[file.name == "__init__.py"]) for file in files]
+        path = dict.fromkeys([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
+        return {"PYTHONPATH": os.pathsep.join(path)} if folders else {}
+
     def worker_environment(self, config: CompilerConfig | RuntimeConfig) -> tuple[tuple[str, str], ...]:
         """Return the variables of the workers of a config.
 
@@ -360,16 +370,6 @@ def pass_on(names: Sequence[str]) -> None:
     """Let the processes that this one starts load these extensions as well."""
     if named := named_extensions(names):
         os.environ[EXTENSIONS_VARIABLE] = os.pathsep.join(named)
-
-
-def extensions_environment() -> dict[str, str]:
-    """Return the variables with which another process of this Python, in any folder, finds the extensions that
-    `RETARGET_EXTENSIONS` names and that this one has loaded."""
-    roots = [sys.modules.get(name.partition(".")[0]) for name in named_extensions()]
-    files = [Path(root.__file__) for root in roots if root is not None and root.__file__ is not None]
-    folders = [str(file.parents[file.name == "__init__.py"]) for file in files]
-    path = dict.fromkeys([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {"PYTHONPATH": os.pathsep.join(path)} if folders else {}
 
 
 def _folders_here() -> tuple[Path, ...]:

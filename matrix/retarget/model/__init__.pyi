@@ -22,7 +22,6 @@ from retarget.model.element_types import DeclaredType as DeclaredType
 from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
 from retarget.model.element_types import mlir_name as mlir_name
-from retarget.model.element_types import shape_fits as shape_fits
 from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations
 from retarget.model.locations import diagnostics_at as diagnostics_at

@@ -38,11 +38,16 @@ class CompilerError(Exception):
 
 
 class UnavailableError(Exception):
-    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what fixes it."""
+    """A compiler or driver cannot be used on this machine. `str()` is the reason, `hint` what fixes it.
 
-    def __init__(self, reason: str, hint: str = "") -> None:
+    It is `lost` where a device that a target needs was lost during the session: `str()` then says which, when, and
+    after which target.
+    """
+
+    def __init__(self, reason: str, hint: str = "", *, lost: bool = False) -> None:
         super().__init__(reason)
         self.hint = hint
+        self.lost = lost
 
 
 class DriverError(Exception):

@@ -82,6 +82,12 @@ class DeclaredType:
         element = ELEMENT_TYPES.get(self.element or "")
         return element is not None and element.kind is Kind.SIGNLESS
 
+    def fits(self, shape: Sequence[int]) -> bool:
+        """Return whether an array of a shape fits: a size of None any, and a shape of None all shapes."""
+        if (sizes := self.shape) is None:
+            return True
+        return len(shape) == len(sizes) and all(one in {None, found} for one, found in zip(sizes, shape, strict=True))
+
     @classmethod
     def parse(cls, text: str) -> DeclaredType:
         """Parse a declared type (`tensor<2x?xf32>`, `i32`); any other type has unknown elements."""
@@ -96,14 +102,6 @@ class DeclaredType:
             shape = tuple(None if size == "?" else int(size) for size in match["shape"].split("x")[:-1])
         known = ELEMENT_TYPES.get(match["element"])
         return cls(text=text, element=match["element"], dtype=None if known is None else known.dtype, shape=shape)
-
-
-def shape_fits(shape: Sequence[int], sizes: Sequence[int | None] | None) -> bool:
-    """Return whether an array of a shape fits declared sizes; a size of None fits any, and a shape of None any
-    shape."""
-    if sizes is None:
-        return True
-    return len(shape) == len(sizes) and all(size in {None, found} for size, found in zip(sizes, shape, strict=True))
 
 
 def mlir_name(dtype: str) -> str:

@@ -163,6 +163,10 @@ class ResultsWriter:
             raise self._failed(error) from error
         self._records += isinstance(line, TargetRecord)
 
+    def conclude(self, nodeid: str, sentence: str, section: str) -> None:
+        """Append what a failure points to. Raises as `write` does."""
+        self.write(Attribution(session=self.start.session, nodeid=nodeid, sentence=sentence, section=section))
+
     def end(self, status: int, *, other_failures: bool = False) -> None:
         """Write the end, and close the file."""
         session, records = self.start.session, self._records

@@ -24,6 +24,8 @@ from retarget.model.outcomes import CallTimes, DeviceInfo, Observation, Rung
 from retarget.model.signatures import normalise
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from retarget.extension.registry import Registry
     from retarget.model.declared import Target
 
@@ -192,6 +194,18 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     wait_seconds: Seconds = 0.0
     host: str = ""
     opened: tuple[tuple[str, str], ...] = ()
+
+    def edited(self, root: Path, now: dict[str, str], *, here: bool) -> str:
+        """Return the first path below `root` that is not as the run used it, empty for none; `now` keeps the states.
+        What is not there counts only on the machine that ran it, which `here` says this is."""
+        from retarget.support.dependencies import dependency_state
+
+        for name, state in self.opened:
+            if name not in now:
+                now[name] = dependency_state("path", str(root / name), {})
+            if now[name] != state and (here or (root / name).exists()):
+                return name
+        return ""
 
 
 class ReusedRecord(_Record, frozen=True, kw_only=True):

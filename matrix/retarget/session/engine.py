@@ -22,7 +22,7 @@ from retarget.model.devices import DeviceTraits
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, OutputComparison, RunOutcome, first_failure
 from retarget.profiles.requirements import Answer
-from retarget.session.cache.folder import cache_of_command, sweep_daily
+from retarget.session.cache.folder import CacheChoice, sweep_daily
 from retarget.session.cache.generated import GENERATED_FOLDER, ModuleGenerator
 from retarget.session.cache.key import Inputs
 from retarget.session.cache.store import Store
@@ -87,7 +87,7 @@ class Engine:
         (spread and seconds, as of `Timing`) this is a benchmark: cases that pass are called again.
         """
         self.registry = registry
-        self._cache = cache or cache_of_command().folder
+        self._cache = cache or CacheChoice.of_command().folder
         self._extensions = tuple(extensions)
         self._compiles = compiles
         self._timeouts = timeouts
@@ -425,8 +425,7 @@ class Engine:
         if self._executor is None or self._remote_runs is None:
             return activity
         ran, runs = self._remote_runs.progress
-        doing = tuple((f"{one.name} on {one.worker}", one.seconds) for one in self._executor.working)
-        return replace(activity, ran=ran, runs=runs, running=doing)
+        return replace(activity, ran=ran, runs=runs, running=self._executor.working)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -64,14 +64,6 @@ class RunJob(Struct, frozen=True, kw_only=True):
     code: tuple[tuple[str, str], ...] = ()
 
 
-class Working(Struct, frozen=True, kw_only=True):
-    """A worker's current job: the `title` of a compile or the name of a run target, for `seconds` so far."""
-
-    name: str
-    worker: str
-    seconds: float
-
-
 class Executor(Protocol):
     """Compiles and runs elsewhere. Safe from several threads. Its waits end by `close` at the latest."""
 
@@ -91,8 +83,9 @@ class Executor(Protocol):
         """System and architecture of the workers' machines, in the words of `host_platform`."""
 
     @property
-    def working(self) -> tuple[Working, ...]:
-        """The jobs in progress, the longest first."""
+    def working(self) -> tuple[tuple[str, float], ...]:
+        """The jobs in progress, the longest first: `NAME on WORKER`, of a compile its title, and for how many
+        seconds."""
 
     @property
     def notes(self) -> tuple[str, ...]:

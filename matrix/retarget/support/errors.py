@@ -34,8 +34,11 @@ _VARIABLE = re.compile(rf"{_QUOTED.pattern}|\d+")
 class RetargetError(Exception):
     """An error of input, environment or extension, worded for the user. Never shown with a traceback.
 
-    Its text holds no control characters but tabs and line ends.
+    Its text holds no control characters but tabs and line ends. `location` is the line, 1-based, of a file that it is
+    about, where it knows one.
     """
+
+    location: tuple[Path, int] | None = None
 
     def __str__(self) -> str:
         return super().__str__().translate(_CONTROLS)

@@ -116,6 +116,11 @@ class KeptFiles:
         with suppress(OSError):
             write_atomically(self._path(key), hashlib.sha256(content).digest() + content)
 
+    def take_in(self) -> None:
+        """Have libraries of this process keep their files in this cache, where the user's cannot be written."""
+        if not can_be_written(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
+            os.environ["XDG_CACHE_HOME"] = str(self.folder.parents[1])
+
     def _path(self, key: str) -> Path:
         return self.folder / f"{key[:2]}{self._env}" / key
 

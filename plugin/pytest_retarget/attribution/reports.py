@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import asdict
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget, Stage
-from retarget.results import Attribution, Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord
 from retarget.session import Commands
 from retarget.support import RetargetError, ScratchFolder, display_path
 
@@ -53,8 +53,8 @@ class AttributionHooks:
         self._config = config
         self._records: dict[_Key, dict[str, TargetRecord]] = {}
         self._failed: dict[_Key, list[tuple[pytest.TestReport, TargetRecord]]] = {}
-        self.conclusions: dict[str, Attribution] = {}
-        """The conclusions at the end of the session, by node id."""
+        self.conclusions: dict[str, tuple[str, str]] = {}
+        """What failures point to, at the end of the session, by node id: one sentence, and the whole section."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome of a run target."""
@@ -87,9 +87,9 @@ class AttributionHooks:
             for module, report, record in failed:
                 if record.siblings and isinstance(report.longrepr, ExceptionRepr):
                     self.conclusions[report.nodeid] = found = self._conclude(module, record, comparer)
-                    report.longrepr.addsection(SECTION, found.section)
+                    report.longrepr.addsection(SECTION, found[1])
 
-    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> Attribution:
+    def _conclude(self, module: _Key, mine: TargetRecord, comparer: _Comparer) -> tuple[str, str]:
         known = self._records[module]
         others = [
             known.get(one.target) or TargetRecord(file=mine.file, suite=mine.suite, **asdict(one))
@@ -106,8 +106,7 @@ class AttributionHooks:
             words, whole = _to_run(module, mine, left)
             what = "all of them" if whole else "what has not run"
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
-        section = "\n\n".join(block for block in blocks if block)
-        return Attribution(session="", nodeid=mine.nodeid, sentence=concluded, section=section)
+        return concluded, "\n\n".join(block for block in blocks if block)
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:
@@ -202,7 +201,7 @@ def _options(extensions: Iterable[str]) -> list[str]:
 _WIDTH = 80
 
 
-def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, Attribution]) -> None:
+def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, tuple[str, str]]) -> None:
     """Add to what pytest is about to write to its junit file what the failures point to.
 
     A target is found by its property `retarget.nodeid`: pytest writes no node ids there.
@@ -213,6 +212,6 @@ def complete(testcases: Iterable[ET.Element], conclusions: Mapping[str, Attribut
         if properties is None or failure is None or nodeid is None:
             continue
         if (one := conclusions.get(nodeid.get("value", ""))) is not None:
-            ET.SubElement(properties, "property", name="retarget.attribution", value=bin_xml_escape(one.sentence))
+            ET.SubElement(properties, "property", name="retarget.attribution", value=bin_xml_escape(one[0]))
             head = f" {SECTION} ".center(_WIDTH, "-")
-            failure.text = f"{failure.text or ''}\n{head}\n{bin_xml_escape(one.section)}"
+            failure.text = f"{failure.text or ''}\n{head}\n{bin_xml_escape(one[1])}"

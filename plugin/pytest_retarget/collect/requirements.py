@@ -29,7 +29,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import Leg, Outcome, Plan, TargetRecord
-from retarget.session import Skip, mark_terms
+from retarget.session import End, mark_terms
 from retarget.support import RetargetError, did_you_mean, display_path, listed
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr, is_selected
@@ -180,10 +180,10 @@ class Requirements(Refusing):
         if numbers is None:
             return record
         record = replace(record, requirements=tuple(numbers))
-        skip = error if isinstance(error, Skip) else None
-        is_requested = skip is not None and skip.is_requested
+        skip = error if isinstance(error, End) and not error.as_expected else None
+        is_requested = skip is not None and skip.requested
         is_reported = skip is not None and bool(skip.elsewhere) and self._of_leg  # by the leg that builds
-        if not isinstance(error, Skip | Skipped) or is_requested or is_reported or record.blocked_by:
+        if not (skip or isinstance(error, Skipped)) or is_requested or is_reported or record.blocked_by:
             return record
         by = skip.by if skip is not None else ""  # not of one that is blocked: see above
         if by != item.nodeid and by in self._required:  # the compile target reports it
@@ -192,14 +192,14 @@ class Requirements(Refusing):
             return replace(record, outcome=Outcome.BLOCKED, blocked_by=by, reason=reason)
         report.outcome = "failed"
         report.longrepr = self._error(error, item, numbers[0])
-        if skip is not None and skip.is_lost:
+        if skip is not None and skip.lost:
             return record
         return replace(record, outcome=Outcome.FAILED if report.when == "call" else Outcome.ERROR)
 
-    def _error(self, error: Skip | Skipped, item: MatrixItem, number: int) -> TerminalRepr | None:
+    def _error(self, error: BaseException | None, item: MatrixItem, number: int) -> TerminalRepr | None:
         text = str(error).removeprefix("blocked: ")
         lines = [text, f"{self._options[number]} does not let this target be skipped"]
-        if isinstance(error, Skip) and error.hint:
+        if isinstance(error, End) and error.hint:
             lines.append(error.hint)
         path, line, _ = item.reportinfo()
         return error_repr(RetargetError("\n".join(lines)), path, line)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import CompileTarget, Module, Origin, RunTarget, Suite, Target
-from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, RulesInForce, TargetRules
+from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, TargetRules
 from retarget.support import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
@@ -143,7 +143,7 @@ class SuiteCollector(_Collecting):
             marks=declared(self.config).marks.of(target),
         )
         if self._assignment.rules:
-            item.in_force = RulesInForce.of(target, self._assignment)
+            item.in_force = self._assignment.in_force(target)
         return item
 
 

@@ -62,7 +62,7 @@ def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
     for item in (one for one in items if isinstance(one, RunItem)):
         target = item.target
         with suppress(UnavailableError, RetargetError):  # its own setup reports it
-            if (rules := item.rules_ahead(services)) is not None:
+            if (rules := services.rules_ahead(target, item.in_force)) is not None:
                 services.engine.devices_of(target)
                 services.engine.run_ahead(target, rules, reuses=services.settings.reuses)
 

@@ -10,16 +10,7 @@ from typing import Any
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import (
-    AsExpected,
-    RulesInForce,
-    Skip,
-    StageFailedError,
-    SuiteContext,
-    TargetRules,
-    Trial,
-    trial_of,
-)
+from retarget.session import Assignment, End, SuiteContext, Trial
 from retarget.support import RetargetError, strip_colour
 
 from pytest_retarget.internals import (
@@ -35,7 +26,7 @@ from pytest_retarget.internals import (
     XFailed,
 )
 from pytest_retarget.items.benchmark import BENCHMARK
-from pytest_retarget.session.services import SERVICES, Services
+from pytest_retarget.session.services import SERVICES
 
 
 class MatrixItem(pytest.Item):
@@ -43,7 +34,7 @@ class MatrixItem(pytest.Item):
 
     suite: SuiteContext
     target: Target
-    in_force: RulesInForce = RulesInForce()
+    in_force = Assignment.nothing
     """The rules in force for the target."""
     _trial: Trial | None = None
     _has_keywords = False
@@ -89,8 +80,8 @@ class MatrixItem(pytest.Item):
                 benchmark.prepare(self.trial)
             try:
                 self.trial.attempt()
-            except AsExpected:
-                if benchmark is not None:
+            except End as end:
+                if benchmark is not None and end.as_expected:
                     benchmark.judge(self.trial, self.path, passes=False)
                 raise
             if benchmark is not None:
@@ -106,7 +97,7 @@ class MatrixItem(pytest.Item):
         """
         path, line, _ = self.reportinfo()
         error = end_of(excinfo.value)
-        if isinstance(error, AsExpected):
+        if isinstance(error, End) and error.as_expected:
             return (error_repr(error.error, path, line) if error.error is not None else None) or error.reason
         return error_repr(excinfo.value, path, line) or super().repr_failure(excinfo, style)
 
@@ -116,13 +107,8 @@ class MatrixItem(pytest.Item):
     def trial(self) -> Trial:
         """The latest try of the target; one that has not begun, if there was none."""
         if self._trial is None:
-            self._trial = trial_of(
-                self.target,
-                suite=self.suite,
-                services=self.config.stash[SERVICES],
-                position=self.position,
-                rules=self.in_force,
-            )
+            services = self.config.stash[SERVICES]
+            self._trial = services.trial(self.target, suite=self.suite, position=self.position, rules=self.in_force)
         return self._trial
 
     @property
@@ -164,22 +150,14 @@ class RunItem(MatrixItem):
             return
         services = self.config.stash[SERVICES]
         with suppress(RetargetError, UnavailableError):  # `runtest` reports it
-            if (rules := self.rules_ahead(services)) is not None:
+            if (rules := services.rules_ahead(self.target, self.in_force)) is not None:
                 services.engine.begin_run(self.target, rules)
-
-    def rules_ahead(self, services: Services) -> TargetRules | None:
-        """Return the rules for a run ahead of the item's turn; None where it may not have to run, or needs the results
-        of other runs. Raises as `Services.in_force` does."""
-        if self.in_force.skipping is not None or services.references.needed(self.target):
-            return None
-        in_force = services.in_force(self.target, self.in_force)
-        return in_force.rules if in_force.skipping is None else None
 
 
 class TargetSkipped(Skipped):
     """A target is skipped: `end` has what kept it from running."""
 
-    def __init__(self, end: Skip) -> None:
+    def __init__(self, end: End) -> None:
         super().__init__(end.reason)
         self.end = end
 
@@ -187,7 +165,7 @@ class TargetSkipped(Skipped):
 class FailedAsExpected(XFailed):
     """A target failed as expected: `end` has how."""
 
-    def __init__(self, end: AsExpected) -> None:
+    def __init__(self, end: End) -> None:
         super().__init__(end.reason)
         self.end = end
 
@@ -197,10 +175,8 @@ def pytest_outcomes() -> Generator[None]:
     """Raise what pytest knows for how a trial ended."""
     try:
         yield
-    except AsExpected as end:
-        raise FailedAsExpected(end) from None
-    except Skip as end:
-        raise TargetSkipped(end) from None
+    except End as end:
+        raise (FailedAsExpected if end.as_expected else TargetSkipped)(end) from None
 
 
 def end_of(error: BaseException | None) -> BaseException | None:
@@ -214,11 +190,11 @@ def error_repr(error: BaseException, path: os.PathLike[str], line: int | None = 
     The result crosses xdist's channel, and has the one line of `--tb=line`, the short summary and junit. `path` and
     `line` (0-based) are the location, unless the error knows a better one.
     """
-    if not isinstance(error, StageFailedError | RetargetError):
+    if not isinstance(error, RetargetError):
         return None
     text = str(error)
     message = strip_colour(text.partition("\n")[0])
-    if isinstance(error, StageFailedError) and error.location is not None:
+    if error.location is not None:
         path, line = error.location[0], error.location[1] - 1
     return text_repr(text, path, line, message)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from retarget.results import RESULTS_SUFFIX, FailureGroup, Outcome, Result, TargetRecord
-from retarget.session import extensions_environment
+from retarget.session import Registry
 from retarget.support import RetargetError, counted, display_path, first_line
 from retarget_report.folder import expect_free
 
@@ -77,7 +77,7 @@ class Bundles:
             command += ["--retarget-extension", extension]
         for name, path in self._settings.toolchains.items():
             command += ["--retarget-toolchain", f"{name}={path or 'PATH'}"]
-        env = {**os.environ, **extensions_environment(), "RETARGET_CACHE_DIR": str(cache_dir(self._config))}
+        env = {**os.environ, **Registry.environment(), "RETARGET_CACHE_DIR": str(cache_dir(self._config))}
         done = subprocess.run(
             command,
             cwd=self._config.rootpath,

@@ -18,7 +18,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 from retarget.results import CaseRecord, Outcome, TargetRecord
-from retarget.session import AsExpected, Skip
+from retarget.session import End
 
 from pytest_retarget.internals import SubtestContext, junit_log
 from pytest_retarget.items.targets import MatrixItem, end_of, error_repr
@@ -54,7 +54,7 @@ class Recorder:
         report.user_properties = list(item.user_properties)
         for adjustment in self._adjustments:
             record = adjustment(item, report, error, record)
-        if isinstance(error, Skip) and error.elsewhere and record.outcome is Outcome.BLOCKED:
+        if isinstance(error, End) and error.elsewhere and record.outcome is Outcome.BLOCKED:
             record = replace(record, blocked_by=error.elsewhere)
         setattr(report, RECORD, record)
         if item.trial.earlier and report.when == "call":
@@ -81,10 +81,10 @@ def _worded(item: MatrixItem, report: pytest.TestReport, error: BaseException | 
         report.longrepr = (str(path), (line or 0) + 1, f"Skipped: {error.msg}")
         return Outcome.SKIPPED, str(error.msg)
     outcome_and_reason = item.trial.outcome(error, was_tried=report.when == "call")
-    if isinstance(error, Skip):
-        reason = error.reason if error.is_blocked else f"Skipped: {error.reason}"
+    if isinstance(error, End) and not error.as_expected:
+        reason = error.reason if error.blocked else f"Skipped: {error.reason}"
         report.longrepr = (str(path), (line or 0) + 1, reason)
-    elif isinstance(error, AsExpected):
+    elif isinstance(error, End):
         report.outcome = "skipped"
         report.wasxfail = error.reason
         report.longrepr = error_repr(error.error, path, line) if error.error is not None else None

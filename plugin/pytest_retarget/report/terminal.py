@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec import Struct, field
 from retarget.results import Outcome, Result, TargetRecord
-from retarget.session import CaseUse, SessionErrors
+from retarget.session import SessionErrors
 from retarget.support import counted, log_group, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
@@ -126,20 +126,17 @@ class TerminalHooks:
         services = self._config.stash.get(SERVICES, None)
         if services is not None and session.exitstatus != pytest.ExitCode.INTERRUPTED:
             services.engine.flush()
-        errors: list[str] = []
-        uses: tuple[CaseUse, ...] = ()
+        rules: dict[str, Any] = {"errors": [], "case_uses": ()}
         ignores_rules = self._settings.ignore_expectations or self._settings.update_expectations
         if not ignores_rules and not self._config.getoption("collectonly"):
             items = [item for item in getattr(session, "items", ()) if isinstance(item, MatrixItem)]
             found = declared(self._config)
             found.usage.use(rule for item in items for rule in item.in_force.all)
-            errors = found.expectation_diagnostics(self._config)
-            uses = found.case_uses()
+            rules = found.findings(self._config)
         return {
             "compiles": services.statistics() if services is not None else {},
             "notes": [*self._collection.notes, *(services.engine.notes if services is not None else ())],
-            "errors": errors,
-            "case_uses": uses,
+            **rules,
         }
 
     def _take(self, findings: Mapping[str, Any]) -> None:

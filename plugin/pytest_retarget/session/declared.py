@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
 from retarget.model import Module, Suite, Target, Toolchain
@@ -20,13 +21,12 @@ from retarget.session import (
     MATRIX_FILE,
     SUITE_FILE,
     Assignment,
-    CaseUse,
+    CacheChoice,
     DeclarationLoader,
     Registry,
     RuleSet,
     RuleUsage,
     Store,
-    choose_cache,
     discover_suites,
     expand_suite,
     load_extensions,
@@ -144,13 +144,11 @@ class Declared:
         self._assignments[key] = assignment
         return assignment
 
-    def expectation_diagnostics(self, config: pytest.Config) -> list[str]:
-        """Return the errors of expectations that only a session can detect: those that expired or have no effect."""
-        return self._lines(self.usage.diagnostics(self._suites, whole=is_whole(config)))
-
-    def case_uses(self) -> tuple[CaseUse, ...]:
-        """Return the rules that name cases, of those that this session can judge once the cases are known."""
-        return self.usage.case_uses(self._suites)
+    def findings(self, config: pytest.Config) -> dict[str, Any]:
+        """Return the errors of expectations that only a session can detect: those that expired or have no effect; and
+        the rules that name cases, of those that this session can judge once the cases are known."""
+        errors = self._lines(self.usage.diagnostics(self._suites, whole=is_whole(config)))
+        return {"errors": errors, "case_uses": self.usage.case_uses(self._suites)}
 
     def collect_error(self, error: RetargetError, path: Path) -> pytest.Collector.CollectError:
         """Word an error for pytest, without what an earlier one reported."""
@@ -289,7 +287,7 @@ def _choose(config: pytest.Config) -> Path:
         folder = ScratchFolder("cache")
         config.add_cleanup(folder.close)
         return folder.path
-    return choose_cache(
+    return CacheChoice.of(
         option=str(config.getoption("retarget_cache_dir") or ""),
         ini=str(config.getini("retarget_cache_dir") or ""),
         ini_file=config.inipath,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import asdict, replace
-from retarget.session import TIMEOUTS, BuildActivity, Commands, TrialServices
+from retarget.session import TIMEOUTS, BuildActivity, Commands, Trials
 from retarget.worker import available_cores
 
 from pytest_retarget.options import SETTINGS, Settings, usage_errors
@@ -30,7 +30,7 @@ def compiles_at_a_time(settings: Settings, processes: int) -> int:
     return max(1, (settings.jobs or available_cores()) // processes)
 
 
-class Services(TrialServices):
+class Services(Trials):
     """The engine of one pytest process, with the session's settings."""
 
     settings: Settings

@@ -18,10 +18,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, Rung, RunTarget
-from retarget.results import DeviceRecord, Outcome, Result, SessionResults, Sessions, State, TargetRecord
-from retarget.session import CaseDigests, Declared, DeclaredTarget, Engine, RuleSet, TargetRules
+from retarget.results import Outcome, Result, SessionResults, Sessions, State, TargetRecord
+from retarget.session import Declared, DeclaredTarget, Engine, RuleSet, TargetRules
 from retarget.support import Checkout, RetargetError, counted, first_line
-from retarget.support import dependency_state as state_of_file
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
 
@@ -183,7 +182,6 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
 
     Modules are generated for it, where their kind does so. Raises `RetargetError` for invalid files.
     """
-    digests = CaseDigests(declared.registry)
     run = {one.compile_id for one in declared.targets if isinstance(one.target, RunTarget)}
     rule_sets: dict[str, RuleSet] = {}
     found = []
@@ -197,7 +195,7 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
         rules = rule_sets[one.suite_id]
         digest = missing = ""
         try:
-            digest = _digest(one, digests, engine)
+            digest = _digest(one, engine)
         except (UnavailableError, RetargetError) as error:
             missing = f"it cannot be judged here: {first_line(str(error))}"
         found.append(
@@ -214,9 +212,10 @@ def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:
     return found
 
 
-def _digest(one: DeclaredTarget, digests: CaseDigests, engine: Engine) -> str:
+def _digest(one: DeclaredTarget, engine: Engine) -> str:
     made = engine.generated(one.compiled)
-    return digests.trial(replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made)[:DIGITS]
+    target = replace(one.target, compile=made) if isinstance(one.target, RunTarget) else made
+    return engine.case_digests.trial(target)[:DIGITS]
 
 
 def states(
@@ -245,15 +244,7 @@ def states(
     targets = [one.on(results[one.id]) if one.id in results else one for one in targets]
     starts = {one.start.session: one.start for one in sessions}
     keys: dict[str, str] = {}
-    now: dict[str, str] = {}
-
-    def edited(one: _Try, *, here: bool) -> str:
-        for name, state in one.record.run.opened if one.record.run is not None else ():
-            if name not in now:
-                now[name] = state_of_file("path", str(root / name), {})
-            if now[name] != state and (here or (root / name).exists()):
-                return name
-        return ""
+    opened: dict[str, str] = {}
 
     def stale(target: LadderTarget, one: _Try) -> str:
         if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
@@ -263,7 +254,8 @@ def states(
         if ran_at and revision and ran_at.rstrip("+") != revision.rstrip("+"):
             at, now = Checkout.short(ran_at), Checkout.short(revision)
             return f"its result is of the commit {at}, and the checkout is at {now}: run it again"
-        if name := edited(one, here=start is None or start.host == host):
+        is_here, run = start is None or start.host == host, one.record.run
+        if run is not None and (name := run.edited(root, opened, here=is_here)):
             return f"{name} was edited since its result, and its cases or its driver opened it: run it again"
         made = next(
             (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
@@ -442,12 +434,14 @@ _MOST = 4
 """GiB of memory beyond which more makes no difference."""
 
 
-def _worded(device: DeviceRecord) -> str:
-    """Return `vulkan: NAME, driver VERSION, 2 GiB`: memory in powers of two, since some have what is free just now."""
-    version = f", driver {device.driver_version}" if device.driver_version else ""
-    step = 1 << (device.memory >> 30).bit_length() >> 1
-    memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'}{_GIB}"
-    return " ".join(f"{device.driver}: {device.name}{version}{memory}".split())
+def _worded(record: TargetRecord) -> Iterator[str]:
+    """Yield each of its devices as `vulkan: NAME, driver VERSION, 2 GiB`: memory in powers of two, since some have what
+    is free just now."""
+    for device in record.devices:
+        version = f", driver {device.driver_version}" if device.driver_version else ""
+        step = 1 << (device.memory >> 30).bit_length() >> 1
+        memory = "" if not device.memory or step >= _MOST else f", {step or 'below 1'}{_GIB}"
+        yield " ".join(f"{device.driver}: {device.name}{version}{memory}".split())
 
 
 def _is(device: str, recorded: str) -> bool:
@@ -462,14 +456,14 @@ class Devices:
     """
 
     def __init__(self, states: Sequence[TargetState], recorded: Sequence[str]) -> None:
-        ran = [one.record.devices for one in states if one.is_tried and one.record is not None]
-        self._ran = Counter(text for devices in ran for text in {*map(_worded, devices)})
+        ran = [one.record for one in states if one.is_tried and one.record is not None]
+        self._ran = Counter(text for record in ran for text in {*_worded(record)})
         self._recorded = recorded
         self.new = [text for text in sorted(self._ran) if not any(_is(text, one) for one in recorded)]
         self.elsewhere = {
             one.id
             for one in states
-            if recorded and one.record is not None and any(_worded(device) in self.new for device in one.record.devices)
+            if recorded and one.record is not None and any(text in self.new for text in _worded(one.record))
         }
 
     def notes(self, *, raises: bool) -> list[str]:

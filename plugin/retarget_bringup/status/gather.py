@@ -19,15 +19,7 @@ from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import Sessions, TargetRecord, read_results
-from retarget.session import (
-    Declared,
-    Engine,
-    cache_of_command,
-    check_drivers,
-    collect_targets,
-    compile_selector,
-    mark_terms,
-)
+from retarget.session import CacheChoice, Declared, Engine, check_drivers, collect_targets, compile_selector, mark_terms
 from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_bringup.driver import driver_targets, write_checks
@@ -244,7 +236,7 @@ def new_folder(name: str) -> Path:
 
     Raises `RetargetError` where it cannot be made.
     """
-    above = cache_of_command().folder / "bringup" / name
+    above = CacheChoice.of_command().folder / "bringup" / name
     when = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     try:
         above.mkdir(parents=True, exist_ok=True)

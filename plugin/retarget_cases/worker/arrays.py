@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 from msgspec import Struct
 from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, fit, kind_of, read_npz, type_text
-from retarget.model import DeclaredType, mlir_name, shape_fits
+from retarget.model import DeclaredType, mlir_name
 from retarget.support import DataFiles, RetargetError, room_error
 
 from retarget_cases.files.tables import (
@@ -254,7 +254,8 @@ def literal(
     if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
         outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
     is_nested = any(isinstance(element, list) for _, element in elements) and kind_of(dtype) != "c"
-    if is_nested or not shape_fits(outer, sizes):
+    fits = outer == shape if shape is not None else declared is None or declared.fits(outer)
+    if is_nested or not fits:
         is_declared = declared is not None and declared.shape == sizes
         expected = declared.text if declared is not None and is_declared else type_text(shape or (), dtype)
         msg = f"found {type_text(found, dtype)}, expected {expected}"

@@ -38,7 +38,6 @@ from retarget.session import (
     EXPECTATIONS_FILE,
     MATRIX_FILE,
     SUITE_FILE,
-    CaseDigests,
     Declared,
     DeclaredTarget,
     Engine,
@@ -97,7 +96,7 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
     Raises `RetargetError` for invalid files.
     """
     registry = declared.registry
-    digests = CaseDigests(registry)
+    digests = engine.case_digests
     compiled = {(one.suite_id, one.compiled.name): one.compiled for one in declared.targets}
 
     @cache

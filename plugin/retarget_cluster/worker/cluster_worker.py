@@ -17,25 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from retarget.cli import find_devices
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig
-from retarget.session import (
-    TIMEOUTS,
-    CompileJob,
-    RemoteStore,
-    RunJob,
-    SickDeviceError,
-    Store,
-    host_identity,
-    host_platform,
-)
+from retarget.session import CompileJob, LocalEngine, RemoteStore, RunJob, Store, host_identity, host_platform
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.security import SilentError, dialled, expect_scheduler, worker_host
 from retarget_cluster.worker.content import Content, translated
-from retarget_cluster.worker.engine import LocalEngine
 
 _FAILURES = 2
 """After so many failures of a device, a worker runs nothing on it any more."""
@@ -191,11 +180,7 @@ class ClusterWorker:
         """Ask all drivers for their devices, once."""
         if not self._options.probes:
             return
-        names = tuple(self._engine(()).registry.drivers)
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(
-            self._threads, lambda: find_devices(names, extensions=self._options.extensions, timeout=TIMEOUTS.open)
-        )
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, self._engine(()).find_devices)
         self._devices |= {one.driver: one.usable for one in found if one.usable}
         self._probing = False
         for one in found:
@@ -321,10 +306,10 @@ class ClusterWorker:
             engine = self._engine(job.extensions)
             recorded: tuple[tuple[str, bytes], ...] = ()
             match job.work:
-                case AskBuild():
-                    value: Any = engine.lacks_build(job.work)
-                case AskCode():
-                    value = engine.lacks_code(job.work)
+                case AskBuild(config=config, fingerprint=fingerprint, build_ids=build_ids):
+                    value: Any = engine.lacks_build(config, fingerprint, build_ids)
+                case AskCode(code=code):
+                    value = engine.lacks_code(code)
                 case AskDevices(runtime=runtime):
                     value = engine.devices(runtime)
                 case CompileJob():
@@ -333,10 +318,10 @@ class ClusterWorker:
                     value, recorded, notes = engine.run(job.work)
                     if notes:
                         self._device_failed(job, notes[-1])
-        except SickDeviceError as error:
-            self._device_failed(job, str(error))
-            return Answer(worker=name, value=Failed(kind="sick", text=str(error)))
         except UnavailableError as error:
+            if error.lost:
+                self._device_failed(job, str(error))
+                return Answer(worker=name, value=Failed(kind="sick", text=str(error)))
             return Answer(worker=name, value=Failed(kind="unavailable", text=str(error), hint=error.hint))
         except Exception as error:  # the session is to hear of all that goes wrong
             text = str(error) if isinstance(error, RetargetError) else f"{type(error).__name__}: {error}"

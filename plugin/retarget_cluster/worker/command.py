@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retarget.cli import add_toolchain_argument, seconds_above_0, whole_number
-from retarget.session import cache_of_command
+from retarget.session import CacheChoice
 from retarget.support import RetargetError
 from retarget.worker import available_cores
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         address=arguments.address,
         name=arguments.name or platform.node() or "worker",
         cores=arguments.cores or available_cores(),
-        cache=cache_of_command(arguments.cache_dir).folder,
+        cache=CacheChoice.of_command(arguments.cache_dir).folder,
         extensions=tuple(arguments.retarget_extension),
         toolchains=_toolchains(arguments.retarget_toolchain),
         probes=not arguments.no_probe,

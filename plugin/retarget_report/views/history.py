@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 from retarget.model import Metric
-from retarget.results import History, HistoryRun, Measurement, Outcome, State
+from retarget.results import History, Measurement, Outcome, State
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -62,7 +62,7 @@ class Past(Struct, frozen=True, kw_only=True):
     called. Without a history there are no runs.
     """
 
-    runs: Sequence[HistoryRun]
+    runs: Sequence[Mapping[str, Any]]
     states: Sequence[Kind]
     patterns: list[Pattern] = field(default_factory=list)
     of: list[int] = field(default_factory=list)
@@ -80,7 +80,7 @@ def past(history: History, ids: Sequence[str]) -> Past:
     """Return what the runs of `history` say of the targets `ids`, and of those that are no longer among them."""
     settled: dict[State | None, int] = {}
     found = Past(
-        runs=history.runs,
+        runs=to_builtins(history.runs),
         states=[_kind(state, settled) for state in history.states],
         changes={
             before: {after: State.change(old, new) or "" for after, (_, new) in _SORTS.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from pytest_retarget.attribution.reports import SECTION, complete
-from retarget.results import Attribution
 
 FILE = """<testsuite name="pytest" tests="3">\
 <testcase classname="suite.toml.s" name="m_a_x"><properties><property name="retarget.nodeid" \
@@ -14,12 +13,10 @@ value="suite.toml::s::m_a_x" /></properties><failure message="compare: 1 &#10;é
 value="suite.toml::s::m_a_y" /></properties></testcase><testcase classname="test_it" name="m_a_x">\
 <failure message="no">no</failure></testcase></testsuite>"""
 
-SAID = {
-    nodeid: Attribution(
-        session="", nodeid=nodeid, sentence="This points to a\x1b.", section="This points to a\x1b.\n\n  m_a_y  passed"
-    )
-    for nodeid in ("suite.toml::s::m_a_x", "suite.toml::s::m_a_y", "suite.toml::s::gone")
-}
+SAID = dict.fromkeys(
+    ("suite.toml::s::m_a_x", "suite.toml::s::m_a_y", "suite.toml::s::gone"),
+    ("This points to a\x1b.", "This points to a\x1b.\n\n  m_a_y  passed"),
+)
 
 
 def test_a_failure_gets_the_section_and_a_property_and_nothing_else_changes() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pytest_retarget.session.declared import cache_dir
-from retarget.session import cache_of_command
+from retarget.session import CacheChoice
 
 INI = "[pytest]\nretarget_cache_dir = from-ini\n"
 
@@ -29,7 +29,7 @@ def of_pytest(pytester: pytest.Pytester, *arguments: str) -> Path:
 
 def test_the_command_says_where_pytest_keeps_nothing(pytester: pytest.Pytester) -> None:
     ini = pytester.makeini(INI + "addopts = --retarget-no-cache\n")
-    found = cache_of_command()
+    found = CacheChoice.of_command()
     assert (found.folder, found.unused) == (pytester.path / "from-ini", f"--retarget-no-cache in addopts in {ini}")
     config = pytester.parseconfigure()
     assert (folder := cache_dir(config)) != found.folder
@@ -53,7 +53,7 @@ def test_the_command_reads_the_ini_file_that_pytest_reads(
     for name, text in files.items():
         (project / name).write_text(text)
     monkeypatch.chdir(project)
-    assert cache_of_command().folder == ((project / folder).resolve() if folder else home / ".cache/retarget")
+    assert CacheChoice.of_command().folder == ((project / folder).resolve() if folder else home / ".cache/retarget")
 
 
 def test_where_a_user_can_have_no_cache_folder_it_is_one_of_the_users_own_among_temporary_files(
@@ -62,8 +62,8 @@ def test_where_a_user_can_have_no_cache_folder_it_is_one_of_the_users_own_among_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary := pytester.mkdir("temporary")))
     (home / ".cache").touch()  # as a read-only home folder, also for root
     own = temporary / f"retarget-cache-{os.getuid()}"
-    assert (of_pytest(pytester), cache_of_command().folder) == (own, own)
+    assert (of_pytest(pytester), CacheChoice.of_command().folder) == (own, own)
     assert own.stat().st_mode & 0o777 == 0o700
 
     own.chmod(0o755)  # one that somebody else may have filled
-    assert cache_of_command().folder == home / ".cache/retarget"
+    assert CacheChoice.of_command().folder == home / ".cache/retarget"

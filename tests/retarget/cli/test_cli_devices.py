@@ -60,7 +60,7 @@ def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_in
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     probed = (replace(DEVICE, capabilities=(("memory", "1"),)), replace(BROKEN, capabilities=(("memory", "1"),)))
-    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: probed)
+    monkeypatch.setattr("retarget.session.run.service.RunService.probe", lambda *_: probed)
     assert run("double") == 0
     assert capsys.readouterr().out == (
         "double:\n  0  d://GPU-1  D\n     memory 1\n  1  d://1  Broken\n     unusable: unknown CPU; install another\n"
@@ -74,7 +74,7 @@ def test_a_device_on_which_nothing_runs_is_listed_with_the_reason_and_what_to_in
 
 
 def test_a_driver_without_a_usable_device_is_as_one_without_any_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_devices.RunService, "probe", lambda *_: (BROKEN,))
+    monkeypatch.setattr("retarget.session.run.service.RunService.probe", lambda *_: (BROKEN,))
     (found,) = cli_devices.find_devices(["double"], extensions=(), timeout=60)
     assert (found.usable, found.unavailable) == ((), "Broken: unknown CPU")
 

@@ -10,8 +10,8 @@ import pytest
 from declaration_texts import compiler, runtime, target
 from retarget.cli import init as cli_init
 from retarget.cli import main
-from retarget.cli.devices import Finding
 from retarget.model.outcomes import DeviceInfo
+from retarget.session.local_engine import Finding
 
 CHECK = """\
 func.func @squares() {

@@ -12,7 +12,6 @@ from retarget.expect.matching import GoldenAssignment, RuleSet
 from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
-from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3.6", type="cpu")
@@ -44,7 +43,7 @@ def test_globs_that_meet_on_a_device_are_an_error_of_the_target_there() -> None:
 def test_a_rule_of_the_compile_target_is_deferred_where_a_run_target_may_have_it() -> None:
     both = rule(0, "on(driver='llvmpipe')", stages=("compile", "run"))
     run = replace(RUN, compile=HOSTED)
-    in_force = RulesInForce.of(HOSTED, RuleSet([both]).assign([HOSTED, run]))
+    in_force = RuleSet([both]).assign([HOSTED, run]).in_force(HOSTED)
     for device, deferred in ((LAVAPIPE, True), (H200, False)):
         assert replace(in_force, compiled=in_force.compiled.on(HOSTED, [device])).is_deferred is deferred
 

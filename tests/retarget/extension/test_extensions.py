@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from extension_texts import TINY_COMPILER
-from retarget.extension.registry import EXTENSIONS_VARIABLE, extensions_environment, load_extensions
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, load_extensions
 from retarget.support.errors import RetargetError
 
 GOOD = (
@@ -235,4 +235,4 @@ def test_other_processes_find_the_package_of_an_extension_that_is_named(monkeypa
     monkeypatch.setitem(sys.modules, "outer", SimpleNamespace(__file__="/here/outer/__init__.py"))
     monkeypatch.setenv(EXTENSIONS_VARIABLE, "outer.inner")
     monkeypatch.setenv("PYTHONPATH", "/there")
-    assert extensions_environment() == {"PYTHONPATH": f"/here{os.pathsep}/there"}
+    assert Registry.environment() == {"PYTHONPATH": f"/here{os.pathsep}/there"}

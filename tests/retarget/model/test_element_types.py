@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, mlir_name, shape_fits, split_types
+from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, mlir_name, split_types
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_lists_are_split_outside_brackets_and_texts(text: str, parts: list[str])
 
 @pytest.mark.parametrize(("sizes", "fits"), [(None, True), ((2, None), True), ((2,), False), ((1, None), False)])
 def test_a_shape_fits_sizes_that_are_as_many_and_equal_or_open(sizes: Any, fits: bool) -> None:
-    assert shape_fits((2, 3), sizes) is fits
+    assert DeclaredType(text="t", dtype=None, shape=sizes).fits((2, 3)) is fits
 
 
 def test_a_name_says_the_bits_of_a_type() -> None:

@@ -35,25 +35,18 @@ class Registry:
 
 
 def found_of(
-    *targets: Target,
-    monkeypatch: pytest.MonkeyPatch,
-    references: tuple[str, ...] = (),
-    files: Any = None,
-    keys: Any = None,
-    rules: str = "",
+    *targets: Target, references: tuple[str, ...] = (), files: Any = None, keys: Any = None, rules: str = ""
 ) -> Fingerprints:
-    def digests(_: object) -> Any:
-        return SimpleNamespace(named_files=lambda _: files, of=lambda target, _=None: f"{target.name} {rules}")
-
     def generated(target: CompileTarget) -> CompileTarget:
         if target.name == "gone_c":
             msg = "no compiler here"
             raise UnavailableError(msg)
         return target
 
-    monkeypatch.setattr(module, "CaseDigests", digests)
     engine: Any = SimpleNamespace(
-        generated=generated, compile_key=lambda target: (keys or {}).get(target.name, f"key of {target.name}")
+        generated=generated,
+        compile_key=lambda target: (keys or {}).get(target.name, f"key of {target.name}"),
+        case_digests=SimpleNamespace(named_files=lambda _: files, of=lambda target, _=None: f"{target.name} {rules}"),
     )
     declared = [DeclaredTarget(suite_id=ID, suite=SUITE, target=target) for target in targets]
     registry: Any = Registry(*references)
@@ -62,14 +55,14 @@ def found_of(
 
 def test_runs_on_other_hosts_have_other_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
     hosts: list[dict[str, object]] = [{}, {"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
-    found = [found_of(run_target(COMPILED, **host), monkeypatch=monkeypatch).of for host in hosts]
+    found = [found_of(run_target(COMPILED, **host)).of for host in hosts]
     assert len({one[f"{ID}::m_c_r"] for one in found}) == len(hosts)
 
 
 def test_how_what_cases_agree_with_is_run_decides_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def of(config: str, *references: str) -> str:
         targets = (COMPILED, RUN, OTHER, run_target(OTHER, config))
-        return found_of(*targets, monkeypatch=monkeypatch, references=references).of[f"{ID}::m_c_r"]
+        return found_of(*targets, references=references).of[f"{ID}::m_c_r"]
 
     assert of("r", "d") != of("s", "d")
     assert of("r") == of("s")
@@ -91,13 +84,9 @@ def test_how_what_cases_agree_with_is_run_decides_too(monkeypatch: pytest.Monkey
     ],
 )
 def test_what_is_not_known_of_a_target_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-    targets: tuple[Target, ...],
-    known: dict[str, Any],
-    named: list[str],
-    unknown: dict[str, int],
+    targets: tuple[Target, ...], known: dict[str, Any], named: list[str], unknown: dict[str, int]
 ) -> None:
-    found = found_of(*targets, monkeypatch=monkeypatch, **known)
+    found = found_of(*targets, **known)
     assert ([name.rpartition("::")[2] for name in found.of], found.unknown) == (named, unknown)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob, SickDeviceError
+from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob
 
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved, UnavailableError
@@ -291,16 +291,16 @@ def test_a_run_that_two_workers_were_lost_with_has_failed(
     [
         (
             [Declined(worker="id-a", reason="quarantined"), Declined(worker="id-b", reason="draining")],
-            SickDeviceError,
-            "a: quarantined; b: draining",
+            UnavailableError,
+            "a: quarantined; b: draining (lost)",
         ),
         ([Answer(worker="a", value=Failed(kind="error", text="bad"))], RetargetError, "bad"),
         ([Answer(worker="a", value=Failed(kind="unavailable", text="none"))], UnavailableError, "none"),
         ([Answer(worker="a", value="?")], RetargetError, "found no outcome"),
         (
             [Answer(worker=name, value=Failed(kind="sick", text=f"{name} is lost")) for name in "ab"],
-            SickDeviceError,
-            "b is lost",
+            UnavailableError,
+            "b is lost (lost)",
         ),
     ],
 )
@@ -310,7 +310,7 @@ def test_a_run_without_an_outcome_is_an_error_that_says_why(
     link.answers = answers
     with pytest.raises(error) as raised:
         executor.run(run_job(tmp_path)).result()
-    assert str(raised.value) == said
+    assert f"{raised.value}{' (lost)' if getattr(raised.value, 'lost', False) else ''}" == said
     assert (type(raised.value), link.answers) == (error, [])
 
 
@@ -332,8 +332,9 @@ def test_a_run_goes_to_workers_that_judge_with_the_code_of_the_session(
     assert ([among for _, among, *_ in link.attempts], work.code) == ([["b"]], ())
     executor._asked.clear()
     link.codes["b"] = Failed(kind="error", text="it is old")
-    with pytest.raises(SickDeviceError, match=r"^a: it has other code; b: it is old$"):
+    with pytest.raises(UnavailableError, match=r"^a: it has other code; b: it is old$") as raised:
         executor.run(run_job(tmp_path, code=(("kind.py", DIGEST),))).result()
+    assert raised.value.lost
 
 
 @pytest.mark.parametrize(
@@ -394,7 +395,7 @@ def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
             RetargetError,
             "a: none; b: bad",
         ),
-        ({"a": Failed(kind="sick", text="lost"), "b": Lost(worker="b")}, SickDeviceError, "lost"),
+        ({"a": Failed(kind="sick", text="lost"), "b": Lost(worker="b")}, UnavailableError, "lost (lost)"),
     ],
 )
 def test_devices_that_no_worker_has_are_an_error_that_says_why(
@@ -403,7 +404,8 @@ def test_devices_that_no_worker_has_are_an_error_that_says_why(
     link.devices = devices
     with pytest.raises(error) as raised:
         executor.devices(runtime_config())
-    assert (type(raised.value), str(raised.value)) == (error, said)
+    assert type(raised.value) is error
+    assert f"{raised.value}{' (lost)' if getattr(raised.value, 'lost', False) else ''}" == said
 
 
 def test_a_driver_that_no_worker_has_is_unavailable_and_says_where_to_look() -> None:
@@ -411,7 +413,7 @@ def test_a_driver_that_no_worker_has_is_unavailable_and_says_where_to_look() -> 
     gone.workers = ()
     with pytest.raises(UnavailableError, match=r"^no worker at tcp://1 has a device of double$") as raised:
         executor_of(gone).devices(runtime_config())
-    assert not isinstance(raised.value, SickDeviceError)
+    assert not raised.value.lost
     assert raised.value.hint == "`retarget cluster status tcp://1` lists workers and devices"
 
 
@@ -433,8 +435,9 @@ def test_workers_that_went_before_they_told_their_devices_are_no_skip(
     link.devices, runtime = devices, runtime_config()
     if not devices:
         link.workers = ()
-    with pytest.raises(SickDeviceError) as raised:
+    with pytest.raises(UnavailableError) as raised:
         executor.devices(runtime)
+    assert raised.value.lost
     assert str(raised.value) == f"the workers that may have the devices of {runtime.name} are gone: {said}"
 
 
@@ -494,11 +497,7 @@ def test_what_workers_do_is_named_the_longest_first(
 ) -> None:
     monkeypatch.setattr(executors, "time", SimpleNamespace(monotonic=lambda: 100.0))
     link.running = {"1": ("short", "id-a", 99.0), "2": ("long", "id-b", 10.0), "3": ("other", "id-c", 50.0)}
-    assert [(one.name, one.worker, one.seconds) for one in executor.working] == [
-        ("long", "b", 90.0),
-        ("other", "a lost worker", 50.0),
-        ("short", "a", 1.0),
-    ]
+    assert list(executor.working) == [("long on b", 90.0), ("other on a lost worker", 50.0), ("short on a", 1.0)]
 
 
 def test_platforms_and_quarantines_are_those_of_the_workers() -> None:

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("distributed")
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
-from retarget.session import RunJob, SickDeviceError
+from retarget.session import RunJob
 from retarget.support import RetargetError
 from retarget.worker.messages import RunModule
 from retarget_cluster.jobs import Answer, AskDevices, Failed, Job, decoded, encoded
@@ -159,7 +159,7 @@ def test_what_cannot_begin_is_declined(error: Any, bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("error", "failed", "counts"),
     [
-        (SickDeviceError("lost"), Failed(kind="sick", text="lost"), True),
+        (UnavailableError("lost", lost=True), Failed(kind="sick", text="lost"), True),
         (UnavailableError("none", "plug it in"), Failed(kind="unavailable", text="none", hint="plug it in"), False),
         (RetargetError("bad"), Failed(kind="error", text="bad"), False),
         (ValueError("odd"), Failed(kind="error", text="ValueError: odd"), False),
@@ -183,7 +183,7 @@ def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) ->
 
 
 def test_runs_tell_nothing_of_devices_but_quarantines(bench: Bench) -> None:
-    bench.value = SickDeviceError("lost")
+    bench.value = UnavailableError("lost", lost=True)
     for _ in range(2):
         bench.worker._begun.clear()
         bench.do(runs=True)

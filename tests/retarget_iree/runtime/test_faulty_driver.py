@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from iree_support import VMVX, Compile
 from model_targets import compile_target
+from retarget.extension import UnavailableError
 from retarget.model import Origin, Rung, RunOutcome, RunTarget, RuntimeConfig
-from retarget.session import RunService, SickDeviceError
+from retarget.session import RunService
 from retarget.session.limits import CoolDowns
 from retarget.worker.messages import RunModule
 
@@ -188,10 +189,10 @@ def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session
     before = opens(tmp_path)
     reasons = set()
     for one, config in ((service, runtime), (service, other), (beside, other), (serve(LONG), runtime)):
-        with pytest.raises(SickDeviceError, match=r"after killer_vmvx_f: .* nothing on the bus$") as error:
+        with pytest.raises(UnavailableError, match=r"after killer_vmvx_f: .* nothing on the bus$") as error:
             one.run(RunModule(target=two(config), artifact=artifact))
-        reasons.add(str(error.value))
-    assert len(reasons) == 1
+        reasons.add((str(error.value), error.value.lost))
+    assert [lost for _, lost in reasons] == [True]
     assert opens(tmp_path) == before
 
 
@@ -200,8 +201,9 @@ def test_a_device_that_stays_gone_is_tried_by_no_target_of_any_config_or_session
 def test_what_does_not_explain_that_the_device_is_gone_is_no_result(
     serve: Serve, artifact: Path, tmp_path: Path, fault: str
 ) -> None:
-    with pytest.raises(SickDeviceError, match="after two_vmvx_f"):
+    with pytest.raises(UnavailableError, match="after two_vmvx_f") as error:
         serve(QUICK).run(RunModule(target=two(faulty(tmp_path, f"--fault={fault}")), artifact=artifact))
+    assert error.value.lost
 
 
 @pytest.mark.slow
@@ -211,8 +213,9 @@ def test_after_a_cool_down_the_device_is_probed_and_runs_again(serve: Serve, art
         faulty(tmp_path, "--fault=load:die", "--nth=1"),
     )
     for _ in range(2):
-        with pytest.raises(SickDeviceError):
+        with pytest.raises(UnavailableError) as error:
             service.run(RunModule(target=two(runtime), artifact=artifact))
+        assert error.value.lost
     (tmp_path / "gone").unlink()
     assert service.run(RunModule(target=two(runtime), artifact=artifact)).rung is Rung.MATCHES
     assert service.run(RunModule(target=two(runtime), artifact=artifact)).rung is Rung.MATCHES

@@ -81,6 +81,7 @@ class Bench:
         self.left = " ".join
         self.compiler: Any = Words()
         self.registry: Any = SimpleNamespace(
+            environment=dict,
             worker_environment=lambda _: (("TOOLS", "x"),),
             compilers={"iree": self.compiler},
             module_generator=lambda kind: "it" if kind == "generated" else None,

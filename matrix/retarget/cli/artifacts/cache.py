@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from retarget.session.cache.folder import cache_of_command, leftovers, sweep
+from retarget.session.cache.folder import CacheChoice, leftovers, sweep
 from retarget.session.cache.generated import module_sets
 from retarget.session.cache.remote_store import RemoteStore
 from retarget.session.cache.store import Store
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand. Returns 0; 1 if `verify` removed something. Raises `RetargetError` for an unusable folder."""
-    choice = cache_of_command(arguments.cache_dir)
+    choice = CacheChoice.of_command(arguments.cache_dir)
     folder = choice.folder
     if folder.exists() and not folder.is_dir():
         msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"

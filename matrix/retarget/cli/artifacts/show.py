@@ -10,7 +10,7 @@ from retarget.cli.support import add_path_arguments, add_toolchain_argument, rea
 from retarget.extension import Compiler, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
-from retarget.session.cache.folder import cache_of_command
+from retarget.session.cache.folder import CacheChoice
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 
@@ -95,7 +95,7 @@ def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
 
 def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:
     """Return a target's artifact, from the cache or compiled. Raises `RetargetError` where there is none."""
-    cache = cache_of_command().folder
+    cache = CacheChoice.of_command().folder
     with Engine(registry=registry, cache=cache, extensions=arguments.retarget_extension) as engine:
         try:
             outcome = engine.compile(target)

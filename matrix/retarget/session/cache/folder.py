@@ -38,42 +38,48 @@ class CacheChoice(Struct, frozen=True, kw_only=True):
     source: str
     unused: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        *,
+        option: str = "",
+        named: str = OPTION,
+        ini: str = "",
+        ini_file: Path | None = None,
+        folder: Path | None = None,
+    ) -> CacheChoice:
+        """Return the cache folder. `option` and `ini` are what was given, if anything.
 
-def choose_cache(
-    *, option: str = "", named: str = OPTION, ini: str = "", ini_file: Path | None = None, folder: Path | None = None
-) -> CacheChoice:
-    """Return the cache folder. `option` and `ini` are what was given, if anything.
+        `named` is what the option is called, `ini_file` is the file of `ini`; None for one that is in no file.
+        `folder` is the current folder.
+        """
+        folder = folder or Path.cwd()
+        if option:
+            return cls(folder=_absolute(folder, option), source=named)
+        if text := os.environ.get(CACHE_DIR_VARIABLE):
+            return cls(folder=_absolute(folder, text), source=CACHE_DIR_VARIABLE)
+        if ini:
+            base = ini_file.parent if ini_file is not None else folder
+            where = f"{CACHE_INI_KEY} in {ini_file}" if ini_file is not None else CACHE_INI_KEY
+            return cls(folder=_absolute(base, ini), source=where)
+        return cls(folder=user_cache(), source="the user's cache folder")
 
-    `named` is what the option is called, `ini_file` is the file of `ini`; None for one that is in no file.
-    `folder` is the current folder.
-    """
-    folder = folder or Path.cwd()
-    if option:
-        return CacheChoice(folder=_absolute(folder, option), source=named)
-    if text := os.environ.get(CACHE_DIR_VARIABLE):
-        return CacheChoice(folder=_absolute(folder, text), source=CACHE_DIR_VARIABLE)
-    if ini:
-        base = ini_file.parent if ini_file is not None else folder
-        where = f"{CACHE_INI_KEY} in {ini_file}" if ini_file is not None else CACHE_INI_KEY
-        return CacheChoice(folder=_absolute(base, ini), source=where)
-    return CacheChoice(folder=user_cache(), source="the user's cache folder")
+    @classmethod
+    def of_command(cls, option: str = "") -> CacheChoice:
+        """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
+        if option:
+            return cls.of(option=option, named="--cache-dir")
+        from retarget.targets.collected import pytest_plugin
 
+        return cls.of_session(pytest_plugin().find_configuration(Path.cwd()))
 
-def cache_of_command(option: str = "") -> CacheChoice:
-    """Return the cache of a subcommand: that of pytest in the current folder. `option` is its own `--cache-dir`."""
-    if option:
-        return choose_cache(option=option, named="--cache-dir")
-    from retarget.targets.collected import pytest_plugin
-
-    return cache_of_session(pytest_plugin().find_configuration(Path.cwd()))
-
-
-def cache_of_session(configuration: PytestConfiguration) -> CacheChoice:
-    """Return the cache of a session of pytest that no option of its own names one for."""
-    folder, where = (configuration.given(OPTION) or [("", OPTION)])[-1]
-    ini = str(configuration.values.get(CACHE_INI_KEY) or "")
-    choice = choose_cache(option=folder, named=where, ini=ini, ini_file=configuration.file)
-    return replace(choice, unused=configuration.switched_on(NO_CACHE_OPTION))
+    @classmethod
+    def of_session(cls, configuration: PytestConfiguration) -> CacheChoice:
+        """Return the cache of a session of pytest that no option of its own names one for."""
+        folder, where = (configuration.given(OPTION) or [("", OPTION)])[-1]
+        ini = str(configuration.values.get(CACHE_INI_KEY) or "")
+        choice = cls.of(option=folder, named=where, ini=ini, ini_file=configuration.file)
+        return replace(choice, unused=configuration.switched_on(NO_CACHE_OPTION))
 
 
 def _absolute(base: Path, text: str) -> Path:

@@ -15,7 +15,6 @@ from retarget.model import CompileTarget, RunTarget, RuntimeConfig
 from retarget.model.outcomes import Artifact, CompileOutcome, DeviceInfo, RunOutcome
 from retarget.session.cache.key import InputDigests, Inputs, host_identity
 from retarget.session.executor import Executor, RunJob
-from retarget.session.run.sick_devices import SickDeviceError
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import RunModule
 
@@ -62,9 +61,9 @@ class RemoteRuns:
         if known is None:
             try:
                 known = self._executor.devices(runtime)
-            except SickDeviceError:
-                raise
             except UnavailableError as error:
+                if error.lost:
+                    raise
                 known = error
             self._devices[runtime] = known
         if isinstance(known, UnavailableError):

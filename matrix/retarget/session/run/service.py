@@ -125,7 +125,7 @@ class RunService:
         """Open the runtime config's devices, once, and return them in order. Empty behind `run_under`.
 
         Raises `UnavailableError` if this machine lacks them (determined once, then remembered), `RetargetError` if they
-        are there and cannot be opened; `SickDeviceError` if that may be because a device was lost since.
+        are there and cannot be opened; they are `lost` if that may be because a device was lost since.
         """
         return self._runs.devices(self._worker(runtime))
 
@@ -143,7 +143,7 @@ class RunService:
         later call fail. Waiting for a device that another process uses does not count into the timeout; `on_wait` is
         called meanwhile. Nor does the time of a request's `timing`.
 
-        Raises `SickDeviceError` where a device is gone; `UnavailableError` as `devices` does, `RetargetError` if the
+        Raises `UnavailableError` as `devices` does, which is `lost` where a device is gone, `RetargetError` if the
         lease folder cannot be written.
         """
         target, timing = request.target, request.timing

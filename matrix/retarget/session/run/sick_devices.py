@@ -35,11 +35,6 @@ _LONGEST_TEXT = 500
 _HOST = "host"
 
 
-class SickDeviceError(UnavailableError):
-    """A target is not tried, because a device that it needs was lost during the session. `str()` says which, when, and
-    after which target."""
-
-
 class Sickness(msgspec.Struct, frozen=True, kw_only=True):
     """That a device does not answer: since `when` (seconds since 1970), after the target `after`, as a probe `found`.
     It is not tried before `until`, which is 0 once it has recovered. `cool_down` is in seconds. `by` is its writer,
@@ -189,27 +184,28 @@ class HealthyRuns:
     def devices(self, worker: DeviceWorker) -> tuple[DeviceInfo, ...]:
         """Return the devices of a worker's runtime config, which are opened if they never were.
 
-        Raises as `DeviceWorker.open` does, and `SickDeviceError` where they do not open and a lost device may be why.
+        Raises as `DeviceWorker.open` does, and `UnavailableError` where they do not open: `lost` if a lost device may
+        be why.
         """
         if worker.infos is not None:
             return worker.infos
         noted = self._sick.of(sickness_keys(worker.config, ()))
         if noted is not None and noted.until > time.time():
-            raise SickDeviceError(noted.reason)
+            raise UnavailableError(noted.reason, lost=True)
         try:
             return worker.open()
         except RetargetError as error:
             if (sick := self._sick.present) is None:
                 raise
             msg = f"{sick.reason}; since then, {error}"
-            raise SickDeviceError(msg) from None
+            raise UnavailableError(msg, lost=True) from None
 
     def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
         """Run a target on devices that answer; once more if it lost them, or if they did not answer afterwards and do
         again.
 
         Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
-        answered before. Any other result of the target is then inconclusive. Raises `SickDeviceError`.
+        answered before. Any other result of the target is then inconclusive. Raises `UnavailableError`, `lost`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
         if not worker.started_at(message):
@@ -225,7 +221,7 @@ class HealthyRuns:
             is_gone = bool(found) and not self._recovers(worker, keys, found, waits=self.cool_downs.waits)
             return _with_hint(outcome, self._gone(keys)) if is_gone else outcome
         if not explains:
-            raise SickDeviceError(self._gone(keys))
+            raise UnavailableError(self._gone(keys), lost=True)
         return _with_hint(outcome, self._gone(keys))
 
     def begin(self, worker: DeviceWorker, message: RunModule) -> None:
@@ -245,18 +241,18 @@ class HealthyRuns:
         return outcome, run.explains(outcome.failure), "" if is_well else worker.probe()
 
     def _expect_healthy(self, worker: DeviceWorker, keys: Sequence[str]) -> None:
-        """See to it that a worker has devices open that answer. Raises `SickDeviceError`."""
+        """See to it that a worker has devices open that answer. Raises `UnavailableError`, `lost`."""
         known = self._sick.of(keys)
         is_sick = known is not None and known.until > 0
         if known is not None and known.until > time.time():
             worker.close()
-            raise SickDeviceError(known.reason)
+            raise UnavailableError(known.reason, lost=True)
         worker.check_transfers()
         if worker.alive and not is_sick and (known is None or known.when < worker.opened):
             return
         waits = 0 if is_sick else self.cool_downs.waits
         if not self._recovers(worker, keys, worker.probe(), waits=waits):
-            raise SickDeviceError(self._gone(keys))
+            raise UnavailableError(self._gone(keys), lost=True)
 
     def _recovers(self, worker: DeviceWorker, keys: Sequence[str], found: str, *, waits: int) -> bool:
         """Return whether devices answer, for which `found` says why they did not, or nothing; after cool-downs, of

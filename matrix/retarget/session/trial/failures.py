@@ -17,7 +17,7 @@ from typing import Any
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
 from retarget.session.commands import BY_HAND, SHOWN_RUNS, Commands
-from retarget.support.errors import display_path
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import strip_colour
 
 SHOWN_CASES = 3
@@ -36,13 +36,15 @@ NAMED_CASES = 8
 """How many passed functions are named; the others are counted."""
 
 
-class StageFailedError(Exception):
+class StageFailedError(RetargetError):
     """A target failed at a stage. `str()` is the whole text, its first line has stage and cause.
 
     `location` is the line of the module, 1-based, that the compiler complains of, where it says one. `cases` are those
     that a run came to, `expected` names those of them that failed as a rule says, where others failed too. `commands`
     are the lines to paste, which the text ends with.
     """
+
+    __str__ = Exception.__str__  # with the tools' colours
 
     def __init__(
         self,
@@ -248,7 +250,18 @@ def _join(blocks: list[str]) -> str:
 
 
 class End(BaseException):
-    """A target neither passed nor failed, for this reason."""
+    """A target neither passed nor failed, for this reason: it is skipped, unless it failed `as_expected`.
+
+    `error` is how it failed; None where another target reports it. `hint` says what to install. `by` is the node id of
+    the target that reports why, where it is another one of this session; `elsewhere` that of the compile target that
+    reported it in the session that the artifacts come from. It is `requested` where somebody asked for it: a rule, or
+    who gave the artifacts; `lost` where a device was lost that the target needs, and `blocked` where another one
+    failed.
+    """
+
+    as_expected = requested = lost = blocked = False
+    hint = by = elsewhere = ""
+    error: Exception | None = None
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -256,8 +269,10 @@ class End(BaseException):
 
 
 class AsExpected(End):
-    """A target failed as its rule, or that of its compile target, says. `error` is how; None where another target
-    reports it. `by_chance`: the rule is an intermittent one."""
+    """A target failed as its rule, or that of its compile target, says. `by_chance`: the rule is an intermittent
+    one."""
+
+    as_expected = True
 
     def __init__(self, reason: str, error: Exception | None = None, *, by_chance: bool = False) -> None:
         super().__init__(reason)
@@ -291,9 +306,7 @@ class SkipKind(StrEnum):
 
 
 class Skip(End):
-    """A target did not run. `hint` says what to install. `by` is the node id of the target that reports why, where it
-    is another one of this session; `elsewhere` that of the compile target that reported it in the session that the
-    artifacts come from."""
+    """A target did not run."""
 
     def __init__(self, kind: SkipKind, reason: str, hint: str = "", *, by: str = "", elsewhere: str = "") -> None:
         super().__init__(reason)
@@ -301,18 +314,6 @@ class Skip(End):
         self.hint = hint
         self.by = by
         self.elsewhere = elsewhere
-
-    @property
-    def is_requested(self) -> bool:
-        """Whether somebody asked for it: a rule, or who gave the artifacts."""
-        return self.kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether a device was lost that the target needs."""
-        return self.kind is SkipKind.LOST
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether another target failed."""
-        return self.kind is SkipKind.BLOCKED
+        self.requested = kind in {SkipKind.RULE, SkipKind.NOT_COMPILED}
+        self.lost = kind is SkipKind.LOST
+        self.blocked = kind is SkipKind.BLOCKED

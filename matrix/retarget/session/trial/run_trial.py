@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec.structs import replace
 
+from retarget.expect.matching import RulesInForce
 from retarget.expect.verdict import Ruling, TargetRules, judge, judge_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
@@ -29,7 +30,6 @@ from retarget.model.outcomes import (
 )
 from retarget.results.record import DeviceRecord, ReusedRecord, RunRecord
 from retarget.session.requirements import UnsuitableError
-from retarget.session.run.sick_devices import SickDeviceError
 from retarget.session.trial.attempts import Attempts, attempts, raise_verdict
 from retarget.session.trial.failures import (
     AsExpected,
@@ -40,7 +40,7 @@ from retarget.session.trial.failures import (
     first_line,
     run_failed,
 )
-from retarget.session.trial.services import RulesInForce, TrialServices
+from retarget.session.trial.services import TrialServices
 from retarget.session.trial.trial import SuiteContext, Trial
 from retarget.support.errors import RetargetError
 
@@ -231,7 +231,7 @@ class RunTrial(Trial):
             self._excuse_by_compile(Observation(stage=rule.stages[0], signature=rule.signature))
 
     def _unavailable_device(self, error: UnavailableError) -> NoReturn:
-        if isinstance(error, SickDeviceError):
+        if error.lost:
             raise Skip(SkipKind.LOST, str(error), error.hint) from None
         msg = f"{self.target.runtime.name}: {error}"
         kind = SkipKind.UNSUITABLE if isinstance(error, UnsuitableError) else SkipKind.UNAVAILABLE
@@ -324,9 +324,11 @@ class CompileTrial(Trial):
         )
 
 
-def trial_of(
-    target: Target, *, suite: SuiteContext, services: TrialServices, position: int, rules: RulesInForce
-) -> Trial:
-    """Return a trial of a target. `position` is that of the target in its suite, `rules` are those in force for it."""
-    of = RunTrial if isinstance(target, RunTarget) else CompileTrial
-    return of(target=target, suite=suite, services=services, position=position, rules=rules)
+class Trials(TrialServices):
+    """The trials of one process, and what they share."""
+
+    def trial(self, target: Target, *, suite: SuiteContext, position: int, rules: RulesInForce) -> Trial:
+        """Return a trial of a target. `position` is that of the target in its suite, `rules` are those in force for
+        it."""
+        of = RunTrial if isinstance(target, RunTarget) else CompileTrial
+        return of(target=target, suite=suite, services=self, position=position, rules=rules)

@@ -16,15 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.expect.diagnostics import CaseUse, unknown_case_diagnostics
-from retarget.expect.matching import Assignment
+from retarget.expect.matching import RulesInForce
 from retarget.expect.verdict import TargetRules
 from retarget.extension import UnavailableError
 from retarget.extension.registry import Registry
-from retarget.model import Expectation, Origin, RunTarget, Target
+from retarget.model import RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.locations import SourceLocations
 from retarget.model.names import is_one_of
@@ -120,6 +119,14 @@ class TrialServices:
         on = self.engine.traits(target) if target is not compiled and rules.rules.possible else of_compiled
         return replace(rules, rules=rules.rules.on(target, on), compiled=rules.compiled.on(compiled, of_compiled))
 
+    def rules_ahead(self, target: RunTarget, rules: RulesInForce) -> TargetRules | None:
+        """Return the rules for a run ahead of the target's turn; None where it may not have to run, or needs the
+        results of other runs. Raises as `in_force` does."""
+        if rules.skipping is not None or self.references.needed(target):
+            return None
+        found = self.in_force(target, rules)
+        return found.rules if found.skipping is None else None
+
     def run(
         self,
         target: RunTarget,
@@ -145,62 +152,6 @@ class TrialServices:
         """Remove what was recorded, and end all workers."""
         self.references.close()
         self.engine.close()
-
-
-class RulesInForce(Struct, frozen=True, kw_only=True):
-    """`rules` are those of the target, `compiled` those of its compile target; of a compile target itself, the same.
-    `deferred` are the compile target's that are judged at run targets, if the compile passes."""
-
-    rules: TargetRules = field(default_factory=TargetRules)
-    compiled: TargetRules = field(default_factory=TargetRules)
-    deferred: frozenset[Origin] = frozenset()
-
-    @classmethod
-    def of(cls, target: Target, assignment: Assignment) -> RulesInForce:
-        """Return those of a target among the rules in force for its suite."""
-        compiled = target.compiled.item
-        rules, of_compiled = assignment.of(target.name), assignment.of(compiled)
-        if not of_compiled.wholes and not rules.all:
-            return NO_RULES
-        origins = {rule.origin for rule in of_compiled.wholes}
-        deferred = frozenset(origin for origin in origins if (compiled, origin) in assignment.deferred)
-        return cls(rules=rules, compiled=of_compiled, deferred=deferred)
-
-    @property
-    def all(self) -> tuple[Expectation, ...]:
-        """All that are about the target, its cases or the compile target."""
-        return (*self.rules.all, *self.compiled.wholes)
-
-    @property
-    def asks_devices(self) -> bool:
-        """Whether devices decide which rules are in force."""
-        return bool(self.rules.possible or self.compiled.possible)
-
-    @property
-    def compile_rule(self) -> Expectation | None:
-        """The rule in force for the compile target."""
-        return self.compiled.whole
-
-    @property
-    def is_deferred(self) -> bool:
-        """Whether the compile target's rule is judged at run targets, if the compile passes."""
-        return self.compile_rule is not None and self.compile_rule.origin in self.deferred
-
-    @property
-    def compile_rules(self) -> TargetRules:
-        """Those in force for the compile target's compile, which has no cases."""
-        return TargetRules(whole=self.compile_rule)
-
-    @property
-    def skipping(self) -> Expectation | None:
-        """The expectation that has the target skipped, None if there is none, or if devices decide it."""
-        sure = [one.whole for one in (self.rules, self.compiled) if one.whole is not None and not one.possible]
-        rules = [rule for rule in sure if rule.outcome == "skip"]
-        return next((rule for rule in rules if not rule.is_expired), None)
-
-
-NO_RULES = RulesInForce()
-"""Those of a target that no rule is about: one object for all."""
 
 
 _SHOWN = 8

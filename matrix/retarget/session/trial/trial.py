@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from retarget.expect.matching import RulesInForce
 from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Expectation, RunTarget, Target
@@ -19,7 +20,7 @@ from retarget.model.outcomes import CompileOutcome, Failure, Observation, Rung, 
 from retarget.results.record import CompileRecord, DeviceRecord, Outcome, Result, Sibling, TargetRecord
 from retarget.session.trial.attempts import Attempts, UnexpectedPassError, attempts, case_records
 from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError, compile_failed, failure_fields
-from retarget.session.trial.services import NO_RULES, RulesInForce, TrialServices
+from retarget.session.trial.services import TrialServices
 from retarget.support.errors import RetargetError
 
 _OUTCOMES = {SkipKind.BLOCKED: Outcome.BLOCKED, SkipKind.LOST: Outcome.NOT_RUN}
@@ -54,13 +55,7 @@ class Trial:
     target: Target
 
     def __init__(
-        self,
-        *,
-        target: Target,
-        suite: SuiteContext,
-        services: TrialServices,
-        position: int,
-        rules: RulesInForce = NO_RULES,
+        self, *, target: Target, suite: SuiteContext, services: TrialServices, position: int, rules: RulesInForce
     ) -> None:
         """`position` is that of the target in its suite, `rules` are those in force for it."""
         self.target = target

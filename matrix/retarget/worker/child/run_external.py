@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan
 from retarget.extension.cases import run_case_plan
-from retarget.extension.registry import extensions_environment
+from retarget.extension.registry import Registry
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.support.errors import RetargetError
@@ -122,7 +122,7 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     found = (one for one in message.references if isinstance(one[1], Path))
     references = (f"--reference={config}={folder}" for config, folder in found)
     compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
-    return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(extensions_environment().items()))
+    return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(Registry.environment().items()))
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan, case: str) -> tuple[Failure | None, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from retarget.session.cache import folder as module
-from retarget.session.cache.folder import CacheChoice, choose_cache
+from retarget.session.cache.folder import CacheChoice
 
 HERE = Path("/here")
 
@@ -30,10 +30,10 @@ def test_the_first_that_is_given_holds(
     monkeypatch.setenv("RETARGET_CACHE_DIR", variable)
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.setattr(module, "user_cache", lambda: Path("/user"))
-    assert choose_cache(folder=HERE, **given) == CacheChoice(folder=Path(folder), source=source)
+    assert CacheChoice.of(folder=HERE, **given) == CacheChoice(folder=Path(folder), source=source)
 
 
 def test_paths_start_at_the_current_folder_and_links_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link").symlink_to("elsewhere")
     monkeypatch.chdir(tmp_path)
-    assert choose_cache(option="link/x").folder == tmp_path / "link/x"
+    assert CacheChoice.of(option="link/x").folder == tmp_path / "link/x"

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
-from retarget.expect.matching import RuleSet
+from retarget.expect.matching import Assignment, RuleSet, RulesInForce
 from retarget.expect.verdict import TargetRules
 from retarget.model import Expectation, Origin
 from retarget.model.outcomes import CaseOutcome, Failure, Stage
 from retarget.results.record import Outcome
 from retarget.session.trial.attempts import Attempts, OtherwiseError, UnexpectedPassError, case_records, raise_verdict
 from retarget.session.trial.failures import AsExpected, StageFailedError
-from retarget.session.trial.services import NO_RULES, RulesInForce
 
 TARGET = run_target(compile_target())
 PAST = date(2020, 1, 1)
@@ -186,7 +185,7 @@ def test_a_record_of_a_case_has_what_is_known_of_it() -> None:
 
 
 def in_force(*found: Expectation, of: Any = TARGET) -> RulesInForce:
-    return RulesInForce.of(of, RuleSet(found).assign([TARGET.compile, TARGET]))
+    return RuleSet(found).assign([TARGET.compile, TARGET]).in_force(of)
 
 
 def test_the_rules_of_a_target_are_its_own_and_those_of_its_compile() -> None:
@@ -197,8 +196,8 @@ def test_the_rules_of_a_target_are_its_own_and_those_of_its_compile() -> None:
     assert found.compile_rules == TargetRules(whole=compiles)
     both = in_force(rule(stages=("compile", "run")))
     assert (both.is_deferred, both.compile_rule is not None) == (True, True)
-    assert in_force(runs, of=TARGET.compile) is NO_RULES
-    assert in_force() is NO_RULES
+    assert in_force(runs, of=TARGET.compile) is Assignment.nothing
+    assert in_force() is Assignment.nothing
 
 
 @pytest.mark.parametrize(
@@ -211,6 +210,6 @@ def test_the_rules_of_a_target_are_its_own_and_those_of_its_compile() -> None:
     ],
 )
 def test_a_rule_that_is_sure_to_skip_a_target(found: list[Expectation], skipping: bool) -> None:
-    one = RulesInForce.of(TARGET, RuleSet(found).assign([TARGET.compile, TARGET]))
+    one = RuleSet(found).assign([TARGET.compile, TARGET]).in_force(TARGET)
     assert (one.skipping is not None) is skipping
     assert one.asks_devices is ("on(" in found[0].when)

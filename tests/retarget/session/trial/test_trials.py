@@ -18,12 +18,10 @@ from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Devic
 from retarget.results.record import Outcome, Result
 from retarget.session.references import Recording
 from retarget.session.requirements import UnsuitableError
-from retarget.session.run.sick_devices import SickDeviceError
 from retarget.session.trial import run_trial
 from retarget.session.trial import trial as trial_module
 from retarget.session.trial.failures import End, Skip, StageFailedError
 from retarget.session.trial.run_trial import CompileTrial, RunTrial
-from retarget.session.trial.services import RulesInForce
 from retarget.support.errors import RetargetError
 
 COMPILED = compile_target("m")
@@ -130,7 +128,7 @@ class World:
             rules=lambda name: self.known.get("rules_of", {}).get(name, TargetRules()),
         )
         made = RunTrial if target is TARGET else CompileTrial
-        rules = RulesInForce.of(target, self.assignment)
+        rules = self.assignment.in_force(target)
         services: Any = self.services
         return made(target=target, suite=suite, services=services, position=0, rules=rules)
 
@@ -196,7 +194,7 @@ def end_of(work: Callable[[], None]) -> tuple[str, str]:
         ([], {"compile": UnavailableError("no iree")}, ("unavailable", "no iree"), Result.UNKNOWN),
         ([], {"run": UnavailableError("no GPU")}, ("unavailable", "r: no GPU"), Result.UNKNOWN),
         ([], {"run": UnsuitableError("it is too small")}, ("unsuitable", "r: it is too small"), Result.UNKNOWN),
-        ([], {"run": SickDeviceError("it was lost")}, ("lost", "it was lost"), Result.UNKNOWN),
+        ([], {"run": UnavailableError("it was lost", lost=True)}, ("lost", "it was lost"), Result.UNKNOWN),
         (
             [],
             {"run": ran(names=("a", "b")), "settings": {"cases": ("x", "y*")}},
@@ -374,7 +372,7 @@ def test_a_target_that_is_not_compiled_here_names_none_that_blocks_it(monkeypatc
         ([], {"compiler": RetargetError("no such"), "settings": {"artifacts": Path("x")}}, ("", "")),
         ([], {"devices": UnavailableError("no GPU")}, ("unavailable", "r: no GPU")),
         ([], {"devices": UnsuitableError("small")}, ("unsuitable", "r: small")),
-        ([], {"devices": SickDeviceError("lost")}, ("lost", "lost")),
+        ([], {"devices": UnavailableError("lost", lost=True)}, ("lost", "lost")),
         ([], {"devices": RetargetError("broken")}, ("RetargetError", "broken")),
     ],
 )

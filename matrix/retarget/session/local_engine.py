@@ -1,23 +1,55 @@
-"""The work of one worker on its machine, with the core's services: compiles in processes, runs on devices."""
+"""What executes the jobs of an executor on a machine: compiles in processes, runs on devices."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
-from retarget.extension import UnavailableError
-from retarget.model import CompilerConfig, DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import TIMEOUTS, CompileJob, CompilePool, RunJob, RunService, load_extensions
-from retarget.support import RetargetError, ScratchFolder, code_judging, files_below, read_regular
-from retarget.worker import CompiledModule, Refused
 
-from retarget_cluster.jobs import AskBuild, AskCode
+from retarget.extension import UnavailableError
+from retarget.extension.registry import load_extensions
+from retarget.model import CompilerConfig, RuntimeConfig
+from retarget.model.outcomes import DeviceInfo, RunOutcome
+from retarget.session.compile.pool import CompilePool
+from retarget.session.executor import CompileJob, RunJob
+from retarget.session.limits import TIMEOUTS
+from retarget.session.run.service import RunService
+from retarget.support.dependencies import code_judging
+from retarget.support.errors import RetargetError
+from retarget.support.files import files_below, read_regular
+from retarget.support.scratch import ScratchFolder
+from retarget.worker.messages import CompiledModule, Refused
+from retarget.worker.process import available_cores
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig)
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A driver's devices, or the reason why there are none, or none that is usable: it is absent (`unavailable`) or
+    failing (`error`)."""
+
+    driver: str
+    devices: tuple[DeviceInfo, ...] = ()
+    unavailable: str = ""
+    hint: str = ""
+    error: str = ""
+
+    @property
+    def absence(self) -> str:
+        """Why there are no devices."""
+        reason = self.error or self.unavailable or "it lists none"
+        return f"{self.driver}: no devices: {reason}" + (f" ({self.hint})" if self.hint else "")
+
+    @property
+    def usable(self) -> tuple[DeviceInfo, ...]:
+        """The devices on which something runs."""
+        return tuple(info for info in self.devices if not info.unusable)
 
 
 class LocalEngine:
@@ -32,7 +64,7 @@ class LocalEngine:
         products = (*self.registry.case_loaders.values(), *self.registry.drivers.values())
         self._code = dict(code_judging(*(type(one).__module__ for one in products)))  # files may be edited later
         self._pool = CompilePool(extensions=self._extensions, max_idle=2 * cores)
-        self._builds: dict[AskBuild, str] = {}
+        self._builds: dict[tuple[CompilerConfig, str, tuple[str, ...]], str] = {}
         self._opened: dict[RuntimeConfig, tuple[DeviceInfo, ...]] = {}
         self._idle: list[RunService] = []
         self._services: dict[RunService, set[RuntimeConfig]] = {}
@@ -40,19 +72,19 @@ class LocalEngine:
         self._lock = threading.Lock()
         self._asking = threading.Lock()
 
-    def lacks_build(self, ask: AskBuild) -> str:
-        """Return why this machine cannot compile for a config; empty if it has the same build of its compiler."""
+    def lacks_build(self, config: CompilerConfig, fingerprint: str, build_ids: tuple[str, ...]) -> str:
+        """Return why this machine cannot compile for a config; empty if it has the same builds of its compiler."""
+        ask = config, fingerprint, build_ids
         with self._asking:
             if ask not in self._builds:
-                self._builds[ask] = self._compare_build(ask)
+                self._builds[ask] = self._compare_build(self._here(config), fingerprint, build_ids)
             return self._builds[ask]
 
-    def _compare_build(self, ask: AskBuild) -> str:
-        config = self._here(ask.config)
+    def _compare_build(self, config: CompilerConfig, fingerprint: str, build_ids: tuple[str, ...]) -> str:
         try:
             env = self.registry.worker_environment(config)
             compiler = self.registry.compiler(config.compiler)
-            if ask.fingerprint and not config.env and compiler.fingerprint(config) == ask.fingerprint:
+            if fingerprint and not config.env and compiler.fingerprint(config) == fingerprint:
                 return ""
             resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
         except (UnavailableError, RetargetError) as error:
@@ -60,13 +92,17 @@ class LocalEngine:
         known = {resolved.build_id}
         if resolved.front_end is not None:
             known.add(resolved.front_end.build_id)
-        if not known.issuperset(ask.build_ids):
+        if not known.issuperset(build_ids):
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""
 
-    def lacks_code(self, ask: AskCode) -> str:
+    def find_devices(self) -> Sequence[Finding]:
+        """Ask all drivers for their devices."""
+        return find_devices(self.registry.drivers, extensions=self._extensions, timeout=TIMEOUTS.open)
+
+    def lacks_code(self, code: tuple[tuple[str, str], ...]) -> str:
         """Return why this worker gives other verdicts than the session; empty where it runs the same code."""
-        others = [name for name, digest in ask.code if self._code.get(name, digest) != digest]
+        others = [name for name, digest in code if self._code.get(name, digest) != digest]
         return f"it has other code than the session ({_shown(others)}): start it again with the same" if others else ""
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused:
@@ -141,3 +177,29 @@ class LocalEngine:
 
 def _shown(names: Sequence[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
+
+
+def find_devices(
+    names: Iterable[str] | Mapping[str, RuntimeConfig | None], *, extensions: Sequence[str], timeout: float
+) -> Sequence[Finding]:
+    """Ask each driver for its devices, each in its own process for up to `timeout` seconds: those of this machine, or
+    of the host of a config."""
+    configs = names if isinstance(names, Mapping) else dict.fromkeys(names)
+    with (
+        RunService(extensions=extensions, default_timeout=timeout, open_timeout=timeout) as service,
+        ThreadPoolExecutor(max_workers=available_cores()) as executor,
+    ):
+        return list(executor.map(lambda name: _ask(service, name, configs[name]), configs))
+
+
+def _ask(service: RunService, driver: str, config: RuntimeConfig | None) -> Finding:
+    try:
+        infos = service.probe(driver, () if config is None else config.env, config)
+        reasons = [f"{info.name}: {info.unusable}" for info in infos if info.unusable]
+        return Finding(
+            driver=driver, devices=infos, unavailable="; ".join(reasons) if len(reasons) == len(infos) else ""
+        )
+    except UnavailableError as error:
+        return Finding(driver=driver, unavailable=str(error), hint=error.hint)
+    except RetargetError as error:
+        return Finding(driver=driver, error=str(error))

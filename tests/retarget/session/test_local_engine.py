@@ -11,11 +11,10 @@ from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
+from retarget.session import local_engine as module
+from retarget.session.local_engine import LocalEngine
 from retarget.support import RetargetError
 from retarget.worker.messages import RunModule
-from retarget_cluster.jobs import AskBuild, AskCode
-from retarget_cluster.worker import engine as module
-from retarget_cluster.worker.engine import LocalEngine
 
 
 class Service:
@@ -97,31 +96,19 @@ def resolved(build: str = "1", build_id: str = "one", front: str = "") -> Any:
 @pytest.mark.parametrize(
     ("found", "ask", "lacks"),
     [
-        (RetargetError("never asked"), AskBuild(config=COMPILER, fingerprint="print", build_ids=("one",)), ""),
-        (resolved(), AskBuild(config=COMPILER, fingerprint="other", build_ids=("one",)), ""),
-        (resolved(), AskBuild(config=COMPILER, fingerprint="", build_ids=("one",)), ""),
-        (resolved(front="two"), AskBuild(config=COMPILER, fingerprint="", build_ids=("one", "two")), ""),
-        (
-            resolved("IREE 3.1"),
-            AskBuild(config=COMPILER, fingerprint="", build_ids=("one", "two")),
-            "it has IREE 3.1, another build than the session",
-        ),
-        (
-            resolved(""),
-            AskBuild(config=COMPILER, fingerprint="", build_ids=("two",)),
-            "it has one, another build than the session",
-        ),
-        (
-            RetargetError("no iree"),
-            AskBuild(config=replace(COMPILER, env=(("A", "1"),)), fingerprint="print", build_ids=("one",)),
-            "no iree",
-        ),
-        (UnavailableError("gone"), AskBuild(config=COMPILER, fingerprint="", build_ids=("one",)), "gone"),
+        (RetargetError("never asked"), (COMPILER, "print", ("one",)), ""),
+        (resolved(), (COMPILER, "other", ("one",)), ""),
+        (resolved(), (COMPILER, "", ("one",)), ""),
+        (resolved(front="two"), (COMPILER, "", ("one", "two")), ""),
+        (resolved("IREE 3.1"), (COMPILER, "", ("one", "two")), "it has IREE 3.1, another build than the session"),
+        (resolved(""), (COMPILER, "", ("two",)), "it has one, another build than the session"),
+        (RetargetError("no iree"), (replace(COMPILER, env=(("A", "1"),)), "print", ("one",)), "no iree"),
+        (UnavailableError("gone"), (COMPILER, "", ("one",)), "gone"),
     ],
 )
-def test_a_worker_has_a_build_or_says_why_not(engine: LocalEngine, found: Any, ask: AskBuild, lacks: str) -> None:
+def test_a_worker_has_a_build_or_says_why_not(engine: LocalEngine, found: Any, ask: Any, lacks: str) -> None:
     engine._pool = Pool(found)  # type: ignore[assignment]
-    assert [engine.lacks_build(ask), engine.lacks_build(ask)] == [lacks, lacks]
+    assert [engine.lacks_build(*ask), engine.lacks_build(*ask)] == [lacks, lacks]
     assert len(engine._pool.asked) == (0 if str(found) == "never asked" else 1)  # type: ignore[attr-defined]
 
 
@@ -132,7 +119,7 @@ def test_a_worker_has_the_code_of_the_session_or_names_what_is_other(engine: Loc
         (("a.py", "0"), ("b.py", "0")),
         tuple((f"{one}.py", "0") for one in "abc"),
     ]
-    assert [engine.lacks_code(AskCode(code=code)) for code in asked] == [
+    assert [engine.lacks_code(code) for code in asked] == [
         "",
         "it has other code than the session (a.py and b.py): start it again with the same",
         "it has other code than the session (a.py and 2 more): start it again with the same",
@@ -142,7 +129,7 @@ def test_a_worker_has_the_code_of_the_session_or_names_what_is_other(engine: Loc
 def test_toolchains_are_where_they_lie_on_this_machine(engine: LocalEngine) -> None:
     with_own = replace(COMPILER, toolchain=OWN)
     engine._pool = pool = Pool(resolved())  # type: ignore[assignment]
-    engine.lacks_build(AskBuild(config=with_own, fingerprint="", build_ids=()))
+    engine.lacks_build(with_own, "", ())
     ((env, config, flags),) = pool.asked
     assert (env, config.toolchain.path, flags) == ({"of": "/here"}, Path("/here"), ("-x",))
     job: Any = SimpleNamespace(config=with_own, message="m", timeout=3.0)
