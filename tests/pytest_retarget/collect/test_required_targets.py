@@ -11,8 +11,7 @@ from pytest_retarget.collect.requirements import Requirements
 from pytest_retarget.internals import Skipped
 from pytest_retarget.options import SETTINGS, Settings
 from retarget.results import Outcome, TargetRecord
-from retarget.session import Skip
-from retarget.session.trial.failures import SkipKind
+from retarget.session.trial.failures import Skip, SkipKind
 from retarget.support import RetargetError
 
 LEG = {"plan": Path("p"), "leg": "l"}
