@@ -48,7 +48,8 @@ def test_only_what_is_selected_and_not_skipped_runs_ahead_and_the_report_is_in_i
         "compile twice/b (dc)",
         "compile twice/d (dc)",
     ]
-    assert sorted(line for line in log if not line.startswith("compile")) == ["ahead a_dc_dr", "ahead b_dc_dr"]
+    runs = [line.removeprefix("ahead ").removeprefix("urgent ") for line in log if not line.startswith("compile")]
+    assert sorted(runs) == ["a_dc_dr", "b_dc_dr"]  # urgent is one whose turn came first, as on a busy machine
     (results,) = read_results([cluster.path / "results"])
     records = {record.target: record for record in results.records}
     assert [name for name, record in records.items() if record.run is not None and record.run.host == "here"] == [
