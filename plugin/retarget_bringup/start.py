@@ -14,7 +14,7 @@ from string import Template
 
 from msgspec import Struct
 from retarget.extension import SuggestedTarget
-from retarget.model import name_error
+from retarget.model import config_name_error
 from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, discover_suites, load_extensions
 from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
 
@@ -79,7 +79,7 @@ def _name_problem(name: str) -> str | None:
         return f"found {name!r}, which is an action of `retarget bringup`; expected another name"
     if len(name) > _LONGEST:
         return f"found {len(name)} characters, expected at most {_LONGEST}: the name is part of those of all targets"
-    return name_error(name, of_config=True)
+    return config_name_error(name)
 
 
 def _configs(arguments: argparse.Namespace, root: Path, registry: Registry) -> Configs:

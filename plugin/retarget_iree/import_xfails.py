@@ -54,7 +54,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import output_folder
-from retarget.model import as_config_name, is_glob, name_error
+from retarget.model import as_config_name, config_name_error, is_glob, name_error
 from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, counted, read_regular, toml_table, write_files
 
@@ -199,7 +199,7 @@ def config_errors(configs: Sequence[ConfigLists]) -> Iterator[Diagnostic]:
         name = as_config_name(config.name)
         other = first.setdefault(name, config)
         remedy = f"NAME={config.file} gives it"
-        if error := name_error(name, of_config=True):
+        if error := config_name_error(name):
             yield Diagnostic(file=config.file, key_path="config_name", message=f"{error}: {remedy}")
         if other is not config:
             message = f"found the name {config.name!r}, which {other.file} gives its config too; expected another one: "

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from retarget.arrays import bits_of, kind_of, pack, packed_size
+from retarget.arrays import bits_of, is_packed, kind_of, pack, packed_size
 from retarget.model import DeclaredType, split_types
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
@@ -308,7 +308,7 @@ def _resource_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]]) ->
         msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
         raise ValueError(msg)
     count, element, dtype = _shaped(match[2])
-    if dtype is None or not len(blob) == packed_size((count,), dtype) == count * dtype.itemsize:
+    if dtype is None or is_packed(dtype) or len(blob) != count * dtype.itemsize:
         msg = f"a resource of {len(blob)} bytes for {count} elements of type {element}"
         raise ValueError(msg)
     return blob

@@ -6,6 +6,7 @@ from retarget.arrays.dtypes import bits_of as bits_of
 from retarget.arrays.dtypes import dtype_named as dtype_named
 from retarget.arrays.dtypes import dtype_of as dtype_of
 from retarget.arrays.dtypes import fit as fit
+from retarget.arrays.dtypes import is_packed as is_packed
 from retarget.arrays.dtypes import kind_of as kind_of
 from retarget.arrays.dtypes import pack as pack
 from retarget.arrays.dtypes import packed_size as packed_size

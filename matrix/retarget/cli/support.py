@@ -114,7 +114,7 @@ def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_els
 
     with _wrong_usage():
         selection = pytest_plugin().select_targets(request_of(arguments, paths, or_else=or_else))
-    sys.stderr.writelines(f"note: {print_note}\n" for print_note in selection.notes)
+    sys.stderr.writelines(f"note: {note}\n" for note in selection.notes)
     return selection
 
 

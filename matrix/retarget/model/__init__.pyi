@@ -28,6 +28,7 @@ from retarget.model.locations import diagnostics_at as diagnostics_at
 from retarget.model.metrics import Metric as Metric
 from retarget.model.metrics import parse_percent as parse_percent
 from retarget.model.names import as_config_name as as_config_name
+from retarget.model.names import config_name_error as config_name_error
 from retarget.model.names import is_glob as is_glob
 from retarget.model.names import name_error as name_error
 from retarget.model.names import tag_error as tag_error

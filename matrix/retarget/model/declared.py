@@ -236,6 +236,11 @@ class ModuleOverride(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+def compile_target_name(module: str, compiler: str) -> str:
+    """Return the name of a compile target: `foo_llvm-cpu`."""
+    return f"{module}_{compiler}"
+
+
 class Module(Struct, frozen=True, kw_only=True):
     """One source program. `name` is its path below the suite's folder without the suffix, `/` kept, unless the suite's
     kind names it otherwise.
@@ -253,8 +258,8 @@ class Module(Struct, frozen=True, kw_only=True):
     install: str = ""
 
     def target(self, compiler: str) -> str:
-        """Return the name of its compile target with a compiler config: `foo_llvm-cpu`."""
-        return f"{self.name}_{compiler}"
+        """Return the name of its compile target with a compiler config."""
+        return compile_target_name(self.name, compiler)
 
 
 def today() -> date:

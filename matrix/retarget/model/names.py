@@ -41,11 +41,8 @@ def tag_error(word: str) -> str | None:
     return _reserved_error(word)
 
 
-def name_error(name: str, *, of_config: bool = False) -> str | None:
-    """Return what is wrong with `name` as the name of a suite or target config, or None; or `of_config` as that of a
-    compiler or runtime config."""
-    if of_config:
-        return config_name_error(name)
+def name_error(name: str) -> str | None:
+    """Return what is wrong with `name` as the name of a suite or target config, or None."""
     if not _NAME.fullmatch(name):
         return (
             f"found {name!r}, expected a name: a letter or digit, then letters, digits and any of . _ + -"

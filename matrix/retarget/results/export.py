@@ -45,7 +45,8 @@ _LONGEST = 500
 def junit(sessions: Sequence[SessionResults]) -> bytes:
     """Return the file: one testsuite, a testcase per target, and one with an error for each session that is not whole
     or failed for more than targets. Control characters are written as `#x1B`."""
-    results = Sessions(sessions).results
+    together = Sessions(sessions)
+    results = together.results
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
     said = {(one.session, one.nodeid): one for session in sessions for one in session.attributions}
@@ -53,7 +54,7 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
         case = _case(record, said.get((record.session, target)))
         kinds.update(child.tag for child in case)
         cases.append(tostring(case, encoding="utf-8"))
-    for session in Sessions(sessions).faulty:
+    for session in together.faulty:
         case = Element("testcase", classname="pytest", name=_text(session.start.leg or session.start.session))
         SubElement(case, "error", message=_text(f"session {session.start.session[:8]}: {session.fault}"))
         kinds["error"] += 1
@@ -140,7 +141,8 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     Attempts before the last are `retryAttempts`, cases are `steps`. `environment.healthy` is false where a session was
     killed, or failed for more than targets.
     """
-    attempts = Sessions(sessions).attempts
+    together = Sessions(sessions)
+    attempts = together.attempts
     results = [of_target[-1] for _, of_target in sorted(attempts.items())]
     tests = [_test(record, attempts[record.nodeid]) for record in results]
     counted = Counter(test["status"] for test in tests)
@@ -165,7 +167,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     }
     environment = {
         **{name: value for name, values in of_all.items() if len(values) == 1 for value in values if value},
-        "healthy": not Sessions(sessions).faulty,
+        "healthy": not together.faulty,
         "extra": {"sessions": names, "selected": sum(one.selected for one in starts)},
     }
     report = {

@@ -24,6 +24,7 @@ from retarget.expect.update.plan import Devices, FileEdit, Kept, on_devices, pla
 from retarget.expect.update.text import rewrite
 from retarget.extension.registry import Registry
 from retarget.model import Suite
+from retarget.model.declared import compile_target_name
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import Checkout
@@ -64,7 +65,7 @@ class RuleUpdate:
             self._own.add((key, record.session))
             self._keep(key, record.devices if record.compile is None else compiled_for, seen, record, host)
             return
-        compiled = record.suite, f"{record.module}_{record.compiler}"
+        compiled = record.suite, compile_target_name(record.module, record.compiler)
         fails_to_compile = record.stage == Stage.COMPILE
         if (compiled, record.session) not in self._own:
             self._keep(compiled, compiled_for, seen if fails_to_compile else None, record, host)

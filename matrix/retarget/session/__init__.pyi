@@ -9,6 +9,7 @@ from retarget.declare.sources import MATRIX_FILE as MATRIX_FILE
 from retarget.declare.sources import SUITE_FILE as SUITE_FILE
 from retarget.declare.sources import discover_suites as discover_suites
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
+from retarget.expect.matching import COMPILE_STAGES as COMPILE_STAGES
 from retarget.expect.matching import Assignment as Assignment
 from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet

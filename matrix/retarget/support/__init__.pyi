@@ -8,6 +8,7 @@ from retarget.support.errors import did_you_mean as did_you_mean
 from retarget.support.errors import display_path as display_path
 from retarget.support.errors import grouped as grouped
 from retarget.support.errors import install_hint as install_hint
+from retarget.support.errors import nearest as nearest
 from retarget.support.files import DataFiles as DataFiles
 from retarget.support.files import below_error as below_error
 from retarget.support.files import files_below as files_below

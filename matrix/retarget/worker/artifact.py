@@ -12,11 +12,12 @@ import os
 import stat
 import tempfile
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from retarget.support.dependencies import OF_DRIVERS, variables
 from retarget.support.errors import RetargetError
-from retarget.support.files import can_be_written, read_bytes, write_atomically
+from retarget.support.files import can_be_written, read_bytes, user_path, write_atomically
 
 OUTPUTS_INDEX = "outputs.json"
 """The file that marks a folder of recorded outputs as complete; see `retarget.worker.child.outputs`."""
@@ -98,7 +99,6 @@ class KeptFiles:
             named = os.environ.get(CACHE_DIR_VARIABLE)
             cache = Path(named) if named else user_cache()
         self.folder = cache / "v1" / KEPT
-        self._env = hashlib.sha256(f"{variables(OF_DRIVERS)}".encode()).hexdigest()[:8]
 
     def read(self, key: str) -> bytes | None:
         """Return what is kept under a key (SHA-256 hex) and mark it as used; None if nothing is, or it is damaged."""
@@ -118,8 +118,12 @@ class KeptFiles:
 
     def take_in(self) -> None:
         """Have libraries of this process keep their files in this cache, where the user's cannot be written."""
-        if not can_be_written(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
+        if not can_be_written(user_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")):
             os.environ["XDG_CACHE_HOME"] = str(self.folder.parents[1])
+
+    @cached_property
+    def _env(self) -> str:
+        return hashlib.sha256(f"{variables(OF_DRIVERS)}".encode()).hexdigest()[:8]
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key[:2]}{self._env}" / key

@@ -43,7 +43,7 @@ from retarget.support.dependencies import (
     versions_of_arrays,
 )
 from retarget.support.errors import RetargetError
-from retarget.support.files import LIMIT_VARIABLE, read_regular
+from retarget.support.files import LIMIT_VARIABLE, read_regular, user_path
 from retarget.targets.selection import names_devices
 from retarget.worker.messages import DescribeBuild, Named
 from retarget.worker.process import WorkerProcess
@@ -117,7 +117,7 @@ def _libraries(env: Sequence[tuple[str, str]]) -> Iterator[Path]:
     """Yield the files (ICDs, layers) that the variables of loaders name, or have in their folders, those of a machine's
     own drivers, and the libraries that these name."""
     values = [value for name, value in env if any(fnmatchcase(name, like) for like in OF_LOADERS)]
-    tops = (Path(os.path.expandvars(top)).expanduser() / "vulkan" for top in _REGISTERED)
+    tops = (user_path(os.path.expandvars(top)) / "vulkan" for top in _REGISTERED)
     values += ["/etc/OpenCL/vendors", *(str(folder) for top in tops for folder in top.glob("*.d"))]
     for place in (Path(part) for value in values for part in value.split(os.pathsep) if part):
         for file in sorted(place.glob("*")) if place.is_dir() else (place,):
