@@ -83,7 +83,9 @@ def some_records() -> list[TargetRecord]:
             runtime="local-sync",
             position=1,
             cases=(CaseRecord(name="first", outcome=Outcome.PASSED, seconds=0.002),),
-            run=RunRecord(load_seconds=0.001, run_seconds=0.01, compare_seconds=0.0005, wait_seconds=0.2),
+            run=RunRecord(
+                load_seconds=0.001, run_seconds=0.01, compare_seconds=0.0005, wait_seconds=0.2, notes=("GPU was lost",)
+            ),
             devices=(DeviceRecord(driver="local-sync", uri="local-sync://0", name="host CPU", physical_id="cpu"),),
         ),
         record("add", compiler="vulkan-spirv", position=2),

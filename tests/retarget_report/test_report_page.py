@@ -180,6 +180,7 @@ def test_a_panel_has_all_of_a_target(show: Open, site: Path) -> None:
     panel.locator("h2", has_text="add_llvm-cpu_local-sync").wait_for()
     assert re.search(r"host CPU\s+local-sync", panel.inner_text())
     assert re.search(r"waiting for devices\s+200 ms", panel.inner_text())
+    assert re.search(r"(?i)devices that were lost\s+GPU was lost", panel.inner_text())
 
 
 def test_a_panel_leads_to_the_target_that_blocks_and_shows_the_attempts_before(show: Open, site: Path) -> None:

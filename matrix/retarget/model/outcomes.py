@@ -351,7 +351,8 @@ class RunOutcome:
     time. `suspect` means that the driver itself failed: its open devices may be unusable, and must not run another
     target. `started` is when the run began (seconds since 1970, UTC; 0 where it did not), `wait_seconds` how long it
     waited for its devices before, `host` the worker of the cluster that did it, empty without one. `dependencies` are
-    what the values of cases depend on, as in `retarget.support.dependencies`.
+    what the values of cases depend on, as in `retarget.support.dependencies`. `notes` say, a line each, that its
+    devices were lost or gone and came back, and whether it was run again for that.
     """
 
     devices: tuple[DeviceInfo, ...]
@@ -368,6 +369,7 @@ class RunOutcome:
     wait_seconds: float = 0.0
     host: str = ""
     dependencies: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def rung(self) -> Rung:

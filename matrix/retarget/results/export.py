@@ -193,6 +193,7 @@ def _test(record: TargetRecord, attempts: Sequence[TargetRecord]) -> dict[str, A
     labels |= {"stage": state.stage or record.stage, "signature": state.signature, "blocked_by": record.blocked_by}
     digests = {"case_digest": record.case_digest}
     digests |= {"result_reused": record.reused.words} if record.reused is not None else {}
+    digests |= {"notes": "\n".join(record.run.notes)} if record.run is not None else {}
     if record.compile is not None:
         digests |= {"compile_key": record.compile.key, "artifact": record.compile.artifact}
     test: dict[str, Any] = {

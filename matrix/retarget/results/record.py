@@ -183,7 +183,8 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     `started` is when its device worker began (seconds since 1970, UTC), `wait_seconds` how long it waited for its
     devices before, `host` the worker of the cluster that ran it, empty without one. `opened` are the paths that
     its cases and its driver used, with the state of each: see `retarget.support.dependencies`. On disk, they are those
-    below pytest's root folder, relative to it.
+    below pytest's root folder, relative to it. `notes` are those of
+    `retarget.model.outcomes.RunOutcome`.
     """
 
     load_seconds: Seconds
@@ -194,6 +195,7 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     wait_seconds: Seconds = 0.0
     host: str = ""
     opened: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     def edited(self, root: Path, now: dict[str, str], *, here: bool) -> str:
         """Return the first path below `root` that is not as the run used it, empty for none; `now` keeps the states.
@@ -487,6 +489,7 @@ def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:
             yield name, getattr(run, name)
         yield "ran_on", run.host
         yield from (("case.failed", name) for name in run.failed_cases)
+        yield from (("note", line) for line in run.notes)
         for device in record.devices:
             yield "device", device.name
             yield "device_id", device.physical_id

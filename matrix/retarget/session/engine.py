@@ -104,6 +104,7 @@ class Engine:
         self._timing = None if timing is None else Timing(spread=timing[0], seconds=timing[1])
         self._exported: set[tuple[str, str]] = set()
         self._devices = OpenedDevices(self._open_devices)
+        self._lost_devices: tuple[str, ...] = ()
         self._begun = ExitStack()  # the locks of the artifacts of runs that have begun, which prevent eviction
         self._started: list[BuildService | RunService] = []
 
@@ -287,9 +288,10 @@ class Engine:
         with self._used(target.compile, artifact) as used, self._waiting(), self._begun.pop_all():
             request = self._request(target, used, skipping)
             request = replace(request, record=record, references=references, seed=seed)
-            if (remote := self._remote_runs_for(target.runtime)) is not None:
-                return remote.run(request)
-            return self._runs.run(request, on_wait=self._on_device_wait)
+            remote = self._remote_runs_for(target.runtime)
+            ran = remote.run(request) if remote is not None else self._runs.run(request, on_wait=self._on_device_wait)
+            self._lost_devices += ran.notes
+            return ran
 
     def _request(self, target: RunTarget, artifact: Artifact, skipping: Sequence[tuple[str, bool]]) -> RunModule:
         """Return the request to run the selected cases of a target, which has its files."""
@@ -432,11 +434,10 @@ class Engine:
         """The damaged entries that the store repaired, what was not stored, which devices differ from the profiles of
         their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
-        ran = self._runs.notes if "_runs" in vars(self) else ()
         executor = self._executor.notes if self._executor is not None else ()
         kept = self._results.notes if "_results" in vars(self) else ()
         store = self._store.notes if "_store" in vars(self) else ()
-        found = (*stored, *store, *self._devices.notes, *ran, *executor, *kept)
+        found = (*stored, *store, *self._devices.notes, *self._lost_devices, *executor, *kept)
         return tuple(dict.fromkeys(found))
 
     def kill(self) -> None:

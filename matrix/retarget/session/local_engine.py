@@ -121,21 +121,16 @@ class LocalEngine:
         """Return the devices of a runtime config as they were opened last; none before."""
         return self._opened.get(runtime, ())
 
-    def run(self, job: RunJob) -> tuple[RunOutcome, tuple[tuple[str, bytes], ...], tuple[str, ...]]:
-        """Run, and return the outcome, the files that were recorded, and which devices did not answer meanwhile.
-
-        Raises as `RunService.run` does.
-        """
+    def run(self, job: RunJob) -> tuple[RunOutcome, tuple[tuple[str, bytes], ...]]:
+        """Run, and return the outcome and the files that were recorded. Raises as `RunService.run` does."""
         message = job.message
         runtime = self._here(message.target.runtime)
         target = replace(message.target, runtime=runtime, timeout=job.timeout)
         with ScratchFolder("cluster-run") as scratch, self._lent(runtime) as service:
-            before = len(service.notes)
             folder = scratch.path / "record"
             record = folder if message.record is not None else None
             outcome = service.run(replace(message, target=target, record=record))
-            recorded = tuple((name, read_regular(folder / name)) for name in sorted(files_below(folder)))
-            return outcome, recorded, service.notes[before:]
+            return outcome, tuple((name, read_regular(folder / name)) for name in sorted(files_below(folder)))
 
     def kill(self) -> None:
         """Kill all worker processes."""

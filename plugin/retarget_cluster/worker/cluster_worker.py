@@ -315,9 +315,9 @@ class ClusterWorker:
                 case CompileJob():
                     value = engine.compile(job.work)
                 case RunJob():
-                    value, recorded, notes = engine.run(job.work)
-                    if notes:
-                        self._device_failed(job, notes[-1])
+                    value, recorded = engine.run(job.work)
+                    if value.notes:
+                        self._device_failed(job, value.notes[-1])
         except UnavailableError as error:
             if error.lost:
                 self._device_failed(job, str(error))

@@ -35,17 +35,18 @@
   }
 
   function attempt(record) {
-    const {observation, compile, devices = [], cases = [], commands = []} = record;
+    const {observation, compile, run, devices = [], cases = [], commands = []} = record;
     const isFailed = Boolean(observation || record.text);
     return [
       record.reason && part("Reason", el("p", {}, record.reason)),
+      run && run.notes && part("Devices that were lost", run.notes.map(line => el("p", {}, line))),
       record.hint && part("Next step", el("p", {}, record.hint)),
       record.blocked_by && part("Blocked by", el("p", {}, el("a", {href: link("matrix", {t: record.blocked_by})}, record.blocked_by))),
       isFailed && part("Failure", facts([["stage", observation && observation.stage], ["signature", observation && observation.signature], ["case", observation && observation.case], ["message", record.message]]), record.text && copied(record.text, "report of the failure")),
       commands.length && part("Commands", copied(commands.join("\n"), "commands")),
       cases.length && part(`Cases (${cases.length})`, table(["case", "outcome", "took", "stage", "why"],
         cases.map(one => [one.name, one.outcome, seconds(one.seconds || 0), one.stage || "", one.signature || one.reason || ""]))),
-      (compile || record.run) && part("Durations", durations(record)),
+      (compile || run) && part("Durations", durations(record)),
       devices.length && part("Devices", table(["device", "driver", "version", "runtime", "id"],
         devices.map(one => [one.name, one.driver, one.driver_version || "", one.runtime || "", one.physical_id]))),
       compile && part("Artifact", facts([["compiler", compile.build], ["compile key", compile.key], ["SHA-256", compile.artifact]])),

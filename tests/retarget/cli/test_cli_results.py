@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, RunRecord, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -213,6 +214,15 @@ def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -
     write("skipped", passed("t"), compiled("m", outcome=Outcome.SKIPPED), passed("n", **blocked))
     assert run("show", "skipped.jsonl")[0] == 0
     assert run("diff", "none.jsonl", "skipped.jsonl")[0] == 0
+
+
+def test_show_names_targets_whose_device_was_lost_and_came_back(run: Run, write: Write) -> None:
+    ran = RunRecord(load_seconds=0.0, run_seconds=0.0, compare_seconds=0.0, notes=("GPU was lost; it came back",))
+    write("a", replace(passed("t"), run=ran), passed("u"))
+    status, out, _ = run("show", "a.jsonl")
+    assert status == 0
+    assert out.endswith("\n\ndevices that were lost or gone, and came back:\n  t: GPU was lost; it came back\n")
+    assert json.loads(run("show", "a.jsonl", "--format", "json")[1])["notes"] == {"t": ["GPU was lost; it came back"]}
 
 
 def test_show_as_json(run: Run, write: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,7 +37,7 @@ def target(folder: Path, text: str) -> RunTarget:
     return replace(run_target(folder, runtime_config()), compile=compile_target(folder, "module", text))
 
 
-def test_a_target_is_compiled_run_and_recorded(engine: Engine, tmp_path: Path) -> None:
+def test_a_target_is_compiled_run_and_recorded(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = target(tmp_path, "pass a")
     compiled = engine.compile(wanted.compile)
     assert compiled.artifact is not None
@@ -45,6 +46,11 @@ def test_a_target_is_compiled_run_and_recorded(engine: Engine, tmp_path: Path) -
     assert is_recorded(tmp_path / "record")
     assert engine.statistics is not None
     assert engine.statistics.compiled == 1
+    assert engine.notes == ()
+    noted = dataclasses.replace(outcome, notes=("it came back",))
+    monkeypatch.setattr(engine._runs, "run", lambda *_, **__: noted)
+    engine.run(wanted, compiled.artifact)
+    assert engine.notes == ("it came back",)
 
 
 class Elsewhere:

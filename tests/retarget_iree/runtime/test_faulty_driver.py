@@ -138,9 +138,9 @@ def test_transfers_that_never_worked_make_no_device_sick(serve: Serve, artifact:
 @pytest.mark.slow
 def test_a_crash_at_the_third_target_is_of_the_third_alone(serve: Serve, artifact: Path, tmp_path: Path) -> None:
     service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:crash", "--in=two", "--nth=3")
-    rungs = [service.run(RunModule(target=two(runtime), artifact=artifact)).rung for _ in range(4)]
-    assert rungs == [Rung.MATCHES, Rung.MATCHES, Rung.DISPATCHES, Rung.MATCHES]
-    assert service.notes == ()
+    ran = [service.run(RunModule(target=two(runtime), artifact=artifact)) for _ in range(4)]
+    assert [one.rung for one in ran] == [Rung.MATCHES, Rung.MATCHES, Rung.DISPATCHES, Rung.MATCHES]
+    assert [one.notes for one in ran] == [()] * 4
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_what_a_device_that_comes_back_does_then_is_the_targets_result(
     service, runtime = serve(QUICK), faulty(tmp_path, "--fault=dispatch:lose", "--in=two", "--nth=1", "--opens=1")
     outcome = service.run(RunModule(target=two(runtime), artifact=artifact))
     assert (outcome.rung, outcome.failure) == (Rung.MATCHES, None)
-    (note,) = service.notes
+    (note,) = outcome.notes
     assert note.startswith("faulty device Faulty 1 was gone at ")
     assert note.endswith(
         ", after two_vmvx_f: runtime config 'f': driver 'faulty' cannot open its devices: NOT_FOUND; there is nothing "
@@ -167,7 +167,22 @@ def test_a_target_that_lost_its_device_is_run_again_on_the_device_opened_anew(
     service = serve(QUICK)
     outcome = service.run(RunModule(target=two(runtime), artifact=artifact))
     assert (outcome.rung, outcome.failure) == (Rung.MATCHES, None)
-    assert service.notes == (f"faulty device Faulty 1 was lost: {LOST}; it came back, and two_vmvx_f was run again",)
+    assert outcome.notes == (f"faulty device Faulty 1 was lost: {LOST}; it came back, and two_vmvx_f was run again",)
+    assert service.run(RunModule(target=two(runtime), artifact=artifact)).notes == ()
+
+
+def test_a_device_that_was_gone_before_a_target_and_came_back_is_noted_with_it(
+    serve: Serve, artifact: Path, tmp_path: Path
+) -> None:
+    service, runtime = serve(QUICK), faulty(tmp_path)
+    service.devices(runtime)
+    (worker,) = service._workers.values()
+    worker.close()
+    (tmp_path / "gone").write_text("1")
+    outcome = service.run(RunModule(target=two(runtime), artifact=artifact))
+    assert outcome.rung is Rung.MATCHES
+    (note,) = outcome.notes
+    assert note.endswith("there is nothing on the bus; it came back")
 
 
 @pytest.mark.slow

@@ -287,6 +287,10 @@ def _text(
     if listed:
         yield ""
         yield from (f"{shown(record.nodeid)}: {shown(str(State.of(record)))}" for record in listed)
+    if noted := _noted(results):
+        yield ""
+        yield "devices that were lost or gone, and came back:"
+        yield from (f"  {shown(target)}: {shown(line)}" for target, lines in noted.items() for line in lines)
     twice = sum(len(session.latest) for session in sessions) - len(sessions.results)
     if twice:
         yield ""
@@ -316,6 +320,10 @@ def _named(session: SessionResults) -> str:
     return f"session {session.start.session[:8]}{leg} in {files}: {session.fault}"
 
 
+def _noted(results: Mapping[str, TargetRecord]) -> dict[str, tuple[str, ...]]:
+    return {target: one.run.notes for target, one in results.items() if one.run is not None and one.run.notes}
+
+
 def _content(
     sessions: Sequence[SessionResults],
     results: Mapping[str, TargetRecord],
@@ -339,6 +347,7 @@ def _content(
             }
             for group in FailureGroup.among(results.values())
         ],
+        "notes": _noted(results),
         "sessions": [
             {
                 "session": one.start.session,

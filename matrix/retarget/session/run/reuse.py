@@ -274,14 +274,14 @@ _FIELDS = [name for name in RunOutcome.__dataclass_fields__ if name in {*KeptRes
 def is_reusable(rules: TargetRules, outcome: RunOutcome) -> bool:
     """Return whether an outcome is as good as another run today: it passed, or failed as its rules say.
 
-    Never where chance has a part: crashes, timeouts, failures of the driver itself, flaky and intermittent rules. Nor
+    Never where chance has a part: crashes, timeouts, devices that were lost, flaky and intermittent rules. Nor
     where a rule has expired, no case was run, or a case is to agree with another config, whose run counts as well.
     Raises `RetargetError` where two rules contradict each other on a case.
     """
     if any(rule.outcome in {"flaky", "intermittent"} or rule.is_expired for rule in rules.all):
         return False
     failures = [outcome.failure, *(case.failure for case in outcome.cases)]
-    if outcome.suspect or any(failure is not None and failure.transient for failure in failures):
+    if outcome.suspect or outcome.notes or any(failure is not None and failure.transient for failure in failures):
         return False
     if any(case.agree_with for case in outcome.cases):
         return False

@@ -129,11 +129,6 @@ class RunService:
         """
         return self._runs.devices(self._worker(runtime))
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The devices that did not answer for a while, a line each."""
-        return tuple(self._runs.notes)
-
     def run(self, request: RunModule, *, on_wait: OnLeaseWait | None = None) -> RunOutcome:
         """Run the cases of a target and compare.
 

@@ -168,13 +168,11 @@ def _is_alive(pid: int) -> bool:
 
 
 class HealthyRuns:
-    """The runs of one process on its device workers. To be closed. `notes` has a line for each device that did not
-    answer for a while."""
+    """The runs of one process on its device workers. To be closed."""
 
     def __init__(self, folder: Path, *, holder: Holder, cool_downs: CoolDowns) -> None:
         """Sessions that share `folder` share what they know of sick devices; `holder` is what they learn of this."""
         self.cool_downs = cool_downs
-        self.notes: list[str] = []
         self._sick = SickDevices(folder, holder=holder, cool_downs=cool_downs)
 
     def close(self) -> None:
@@ -202,27 +200,24 @@ class HealthyRuns:
 
     def outcome(self, worker: DeviceWorker, message: RunModule, timeout: float) -> RunOutcome:
         """Run a target on devices that answer; once more if it lost them, or if they did not answer afterwards and do
-        again.
+        again. The outcome's notes tell of that.
 
         Where they stay gone, a crash or a timeout stands if it came while the target's work was on them: they had
         answered before. Any other result of the target is then inconclusive. Raises `UnavailableError`, `lost`.
         """
         keys = sickness_keys(worker.config, worker.infos or ())
-        if not worker.started_at(message):
-            self._expect_healthy(worker, keys)
+        notes = () if worker.started_at(message) else self._expect_healthy(worker, keys)
         outcome, explains, found = self._tried(worker, message, timeout)
         lost = _lost(outcome)
-        if not found and not lost:
-            return outcome
-        if self._recovers(worker, keys, found, waits=self.cool_downs.waits):
+        is_gone = bool(found) and not self._recovers(worker, keys, found, waits=self.cool_downs.waits)
+        if is_gone and not explains:
+            raise UnavailableError(self._gone(keys), lost=True)
+        if (found or lost) and not is_gone:
             why = self._gone(keys) if found else f"{_device(worker)} was lost: {lost}"
-            self.notes.append(f"{why}; it came back, and {message.target.name} was run again")
+            notes = (*notes, f"{why}; it came back, and {message.target.name} was run again")
             outcome, _, found = self._tried(worker, message, timeout)
             is_gone = bool(found) and not self._recovers(worker, keys, found, waits=self.cool_downs.waits)
-            return _with_hint(outcome, self._gone(keys)) if is_gone else outcome
-        if not explains:
-            raise UnavailableError(self._gone(keys), lost=True)
-        return _with_hint(outcome, self._gone(keys))
+        return replace(_with_hint(outcome, self._gone(keys)) if is_gone else outcome, notes=notes)
 
     def begin(self, worker: DeviceWorker, message: RunModule) -> None:
         """Begin what `outcome` is going to be asked for next, on devices that answer as far as that is known."""
@@ -240,8 +235,9 @@ class HealthyRuns:
         is_well = worker.alive and not outcome.suspect
         return outcome, run.explains(outcome.failure), "" if is_well else worker.probe()
 
-    def _expect_healthy(self, worker: DeviceWorker, keys: Sequence[str]) -> None:
-        """See to it that a worker has devices open that answer. Raises `UnavailableError`, `lost`."""
+    def _expect_healthy(self, worker: DeviceWorker, keys: Sequence[str]) -> tuple[str, ...]:
+        """See to it that a worker has devices open that answer. Return a note where they were found gone and came back.
+        Raises `UnavailableError`, `lost`."""
         known = self._sick.of(keys)
         is_sick = known is not None and known.until > 0
         if known is not None and known.until > time.time():
@@ -249,10 +245,11 @@ class HealthyRuns:
             raise UnavailableError(known.reason, lost=True)
         worker.check_transfers()
         if worker.alive and not is_sick and (known is None or known.when < worker.opened):
-            return
-        waits = 0 if is_sick else self.cool_downs.waits
-        if not self._recovers(worker, keys, worker.probe(), waits=waits):
+            return ()
+        waits, found = 0 if is_sick else self.cool_downs.waits, worker.probe()
+        if not self._recovers(worker, keys, found, waits=waits):
             raise UnavailableError(self._gone(keys), lost=True)
+        return (f"{self._gone(keys)}; it came back",) if found else ()
 
     def _recovers(self, worker: DeviceWorker, keys: Sequence[str], found: str, *, waits: int) -> bool:
         """Return whether devices answer, for which `found` says why they did not, or nothing; after cool-downs, of

@@ -267,6 +267,7 @@ class RunTrial(Trial):
                 wait_seconds=run.wait_seconds,
                 host=run.host,
                 opened=tuple((name, state) for sort, name, state in run.dependencies if sort == "path"),
+                notes=run.notes,
             ),
         )
 

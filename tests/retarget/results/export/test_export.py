@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from retarget.results.export import Span, ctrf, junit, lanes, trace
 from retarget.results.files import SessionResults
 from retarget.results.record import CaseRecord, CompileRecord, DeviceRecord, Outcome, Result, RunRecord, TargetRecord
@@ -73,6 +74,8 @@ def test_ctrf_has_attempts_cases_digests_and_times() -> None:
     assert test["steps"] == [{"name": "x", "status": "failed"}, {"name": "y", "status": "passed"}]
     assert (test["device"], test["extra"], test["tags"]) == ("GPU 1", {"case_digest": "cd"}, ["a", "b"])
     assert (test["start"], test["stop"], test["duration"]) == (1500, 2000, 500)
+    run = RunRecord(load_seconds=0.0, run_seconds=0.0, compare_seconds=0.0, notes=("GPU 1 was lost", "and again"))
+    assert report(replace(passed("t"), run=run))["tests"][0]["extra"] == {"notes": "GPU 1 was lost\nand again"}
     assert test["labels"]["signature"] == "values differ"
     assert report(passed("t", 3.0, started=1.5, ended=1.5))["tests"][0]["duration"] == 3000
 

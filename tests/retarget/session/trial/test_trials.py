@@ -216,7 +216,8 @@ def test_a_run_ends_so(
 
 
 def test_the_record_of_a_run_has_its_compile_devices_cases_and_rung(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(monkeypatch, run=ran(None, LOST, load_seconds=1.0, run_seconds=2.0, compare_seconds=3.0, host="h"))
+    known = {"load_seconds": 1.0, "run_seconds": 2.0, "compare_seconds": 3.0, "host": "h", "notes": ("it came back",)}
+    world = World(monkeypatch, run=ran(None, LOST, **known))
     trial = world.trial()
     assert end_of(trial.attempt)[0] == "StageFailedError"
     record = trial.record
@@ -224,6 +225,7 @@ def test_the_record_of_a_run_has_its_compile_devices_cases_and_rung(monkeypatch:
     assert (record.compile.key, record.compile.artifact, record.compile.size) == ("k", "d", 4)
     assert [device.name for device in record.devices] == ["GPU"]
     assert (record.run.failed_cases, record.run.load_seconds, record.run.host) == (("b",), 1.0, "h")
+    assert record.run.notes == ("it came back",)
     assert [(one.name, one.outcome) for one in record.cases] == [("a", Outcome.PASSED), ("b", Outcome.FAILED)]
     assert (record.stage, record.rung, record.attempt, record.unselected_cases) == ("run", "loads", 1, ())
     assert trial.record.observation.signature == "lost"

@@ -69,6 +69,7 @@ def rules(outcome: str = "xfail", stage: str = "compare", until: date | None = N
         (rules("flaky"), PASS, False),
         (rules("intermittent"), PASS, False),
         (NONE, replace(PASS, suspect=True), False),
+        (NONE, replace(PASS, notes=("the device was lost; it came back, and m was run again",)), False),
         (NONE, replace(PASS, cases=()), False),
         (NONE, replace(PASS, cases=(replace(PASS.cases[0], agree_with="other"),)), False),
         (rules(stage="crash"), replace(FAIL, cases=(), failure=replace(DIFFERS, signal="SIGSEGV")), False),
@@ -160,6 +161,6 @@ def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
 
 def test_each_field_of_an_outcome_is_kept_or_of_its_session() -> None:
     of_session = {"devices", "host", "started", "wait_seconds"}
-    never_kept = {"suspect"}
+    never_kept = {"suspect", "notes"}
     outcome = {one.name for one in fields(RunOutcome)}
     assert outcome - of_session - never_kept == {*KeptResult.__struct_fields__} - {"host", "ended"}
