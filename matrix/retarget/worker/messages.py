@@ -34,6 +34,10 @@ from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
 from retarget.support.dependencies import opened
 
+OPENED = "retarget: the devices are open"
+UNAVAILABLE = "retarget: unavailable"
+"""What `run_case` says with `--say-opened` once its devices are open, and before why something is not there."""
+
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """The first message to a worker: what to make importable, and which extensions to load in addition to the installed

@@ -43,7 +43,7 @@ from retarget.model.names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import RunModule, check_artifact, checked_outcome
+from retarget.worker.messages import OPENED, UNAVAILABLE, RunModule, check_artifact, checked_outcome
 
 _ORIGIN = Origin(file=Path(__file__), key_path="")
 """Of what no file declares."""
@@ -69,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     for option, what in (("--compilers", "compiler configs"), ("--tags", "the target's tags")):
         parser.add_argument(option, default=(), type=_words_of, metavar="A,B,…", help=f"where nothing is run: {what}")
+    parser.add_argument("--say-opened", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="the module, then the files of its cases")
     options, flags = parser.parse_known_args(argv)
     references = [one.partition("=") for one in options.reference]
@@ -118,11 +119,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             only=tuple(options.case),
             references=tuple((one, Path(folder)) for one, _, folder in references),
         )
-        outcome = _run(registry, loader, message) if checker is None else _check(checker, message)
+        if checker is None:
+            outcome = _run(registry, loader, message, says_opened=options.say_opened)
+        else:
+            outcome = _check(checker, message)
         if outcome.names:
             _expect_cases(outcome.names, message.only, "failed at load: " if checker is None else "")
     except (DriverError, UnavailableError, RetargetError) as error:
-        _report_error(f"error: {error}", getattr(error, "hint", ""))
+        word = UNAVAILABLE if options.say_opened and isinstance(error, UnavailableError) else "error"
+        _report_error(f"{word}: {error}", getattr(error, "hint", ""))
         return 1
     return _report(outcome)
 
@@ -138,7 +143,7 @@ def _check(checker: CaseLoader, message: RunModule) -> RunOutcome:
     return replace(outcome, cases=cases, failure=first_failure(cases)) if cases else outcome
 
 
-def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutcome:
+def _run(registry: Registry, loader: CaseLoader, message: RunModule, *, says_opened: bool) -> RunOutcome:
     from retarget.worker.child.run_in_process import run_in_process  # it imports NumPy
 
     config = message.target.runtime
@@ -148,6 +153,9 @@ def _run(registry: Registry, loader: CaseLoader, message: RunModule) -> RunOutco
         if fault := registry.not_beside(config.driver, other):
             raise RetargetError(fault)
     with closing(driver.open(config)) as device:
+        if says_opened:
+            sys.stdout.write(f"{OPENED}\n")
+            sys.stdout.flush()
         return run_in_process(driver, device, loader, message, lambda _: None, read_output=str)
 
 

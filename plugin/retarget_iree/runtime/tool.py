@@ -30,7 +30,7 @@ from retarget.arrays import bits_of, dtype_of, pack, unpack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
 from retarget.session import host_platform
-from retarget.support import ScratchFolder, cut_stacks, first_line, write_atomically
+from retarget.support import RetargetError, ScratchFolder, cut_stacks, first_line, write_atomically
 from retarget.worker import RemoteCalls
 
 from retarget_iree.builds import RuntimeBuild
@@ -61,6 +61,9 @@ _TAIL = re.compile(
     re.DOTALL,
 )
 """The tool's suffix to a status, which the runtime in a process lacks."""
+_HEADER = "# Enumerated devices for driver '"
+"""What the tool says before it lists the devices of a driver, or why there are none."""
+
 _ERROR = re.compile(r"(?m)^\S+:\d+: [A-Z_]+; ")
 
 
@@ -89,7 +92,8 @@ def open_tool(config: RuntimeConfig) -> ToolDevice:
 
 
 def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence[DeviceInfo]:
-    """Return the devices that the tool lists for a driver. Raises `UnavailableError`."""
+    """Return the devices that the tool lists for a driver. Raises `UnavailableError`, and `RetargetError` where the
+    command of `run_under` is there and does not run the tool."""
     host = config.host
     what = f"{place.tool} behind {config.run_under[0]}" if config.run_under else place.tool
     what += f" on host {host.name!r}" if host is not None else ""
@@ -97,12 +101,16 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
         done = place.run([*config.run_under, place.tool, f"--dump_devices={driver}"])
     except OSError as error:
         msg = f"{what} does not start: {error.strerror or error}"
+        if config.run_under:
+            raise _no_wrapper(config, msg) from error
         hint = f"run_under of runtime config {config.name!r} names what runs a tool of another machine, such as QEMU"
         raise UnavailableError(msg, hint) from error
     found = [match.groupdict() for match in _LISTED.finditer(done.stdout)]
     if done.returncode or not found:
         said = _status(done) if done.returncode else f"it lists no device of driver {driver}"
         msg = f"{what} does not run{'' if host is not None else ' here'}: {said}"
+        if config.run_under and _HEADER not in done.stdout and not _lacks_files(config, place):
+            raise _no_wrapper(config, msg)
         raise UnavailableError(msg)
     infos = [describe_device(driver, number, record, record["dump"]) for number, record in enumerate(found)]
     infos = [replace(info, runtime=place.build, host=place.cpu) for info in infos]
@@ -113,6 +121,17 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
     features = [live_features(driver, record["path"], record["dump"], complete=False) for record in found]
     pairs = zip(infos, features, strict=True)
     return [replace(info, features=one, vendor=info.vendor or host_vendor()) for info, one in pairs]
+
+
+def _lacks_files(config: RuntimeConfig, place: Place) -> bool:
+    """Return whether the command of `run_under`, or a file or folder that it names in full, is not where it runs."""
+    command, *words = config.run_under
+    test = 'command -v -- "$0" && for one; do test -e "$one" || exit 1; done'
+    return bool(place.run(["sh", "-c", test, command, *(one for one in words if one.startswith("/"))]).returncode)
+
+
+def _no_wrapper(config: RuntimeConfig, why: str) -> RetargetError:
+    return RetargetError(f"run_under of runtime config {config.name!r} does not run programs: {why}")
 
 
 class ToolDevice(Device):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
 import sys
 import threading
@@ -253,8 +254,11 @@ class DeviceWorker:
 
 
 def _expect_command(config: RuntimeConfig) -> None:
-    command = config.run_under[0]
-    if shutil.which(command, path=dict(config.env).get("PATH")) is None:
+    command, path = config.run_under[0], dict(config.env).get("PATH")
+    if shutil.which(command, path=path) is None:
+        if there := shutil.which(command, mode=os.F_OK, path=path):
+            msg = f"run_under of runtime config {config.name!r}: {there} is not executable"
+            raise RetargetError(msg)
         reason = f"run_under command {command!r} is not on this machine's PATH"
         raise UnavailableError(reason, f"install it, or change run_under of runtime config {config.name!r}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan
+from retarget.extension import Case, CaseLoader, Driver, DriverError, ExtensionError, RunPlan, UnavailableError
 from retarget.extension.cases import run_case_plan
 from retarget.extension.registry import Registry
 from retarget.model.names import selected_cases
@@ -21,7 +21,16 @@ from retarget.model.outcomes import CaseOutcome, Failure, Rung, RunOutcome, Stag
 from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import Progress, RunModule, case_outcome, case_request, load_cases, not_finished
+from retarget.worker.messages import (
+    OPENED,
+    UNAVAILABLE,
+    Progress,
+    RunModule,
+    case_outcome,
+    case_request,
+    load_cases,
+    not_finished,
+)
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 
 _RUNGS = {Stage.LOAD: Rung.COMPILES, Stage.RUN: Rung.DISPATCHES, Stage.COMPARE: Rung.COMPLETES}
@@ -122,40 +131,50 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     found = (one for one in message.references if isinstance(one[1], Path))
     references = (f"--reference={config}={folder}" for config, folder in found)
     compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
-    return dataclasses.replace(plan, argv=(*plan.argv, *compiler), env=tuple(Registry.environment().items()))
+    return dataclasses.replace(
+        plan, argv=(*plan.argv, "--say-opened", *compiler), env=tuple(Registry.environment().items())
+    )
 
 
 def _judge(run_under: Sequence[str], plan: RunPlan, case: str) -> tuple[Failure | None, str]:
-    """Run a case behind a command, whose exit status may be another than that of what it runs."""
+    """Run a case behind a command, whose exit status may be another than that of what it runs.
+
+    Where nothing says that the devices are open, the command, or the driver, is to blame: there is no verdict. Raises
+    `UnavailableError` where something is missing.
+    """
     argv = [*run_under, *plan.argv]
-    env, cwd = {**os.environ, **dict(plan.env)}, plan.cwd
+    env = {**os.environ, **dict(plan.env)}
     program = shutil.which(argv[0], path=env.get("PATH")) or argv[0]
-    if cwd is not None and os.sep in program:
-        program = str(Path(program).absolute())  # relative to this folder, not to that one
     try:
         done = subprocess.run(
             [program, *argv[1:]],
             env=env,
-            cwd=cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
         )
     except OSError as error:
-        return Failure(stage=Stage.RUN, summary=f"cannot start {argv[0]!r}: {error.strerror or error}"), ""
-    output = cut_stacks(clip(done.stdout, OUTPUT_LIMIT))
-    lines = strip_colour(done.stdout.decode(errors="replace")).splitlines()
+        summary = f"run_under: {argv[0]} does not start: {error.strerror or error}"
+        return Failure(stage=Stage.LOAD, summary=summary, no_verdict=True), ""
+    printed = re.sub(rf"{OPENED}\r?\n".encode(), b"", done.stdout)
+    output, text = cut_stacks(clip(printed, OUTPUT_LIMIT)), strip_colour(printed.decode(errors="replace"))
+    lines, detail = text.splitlines(), first_line(output)
     if done.returncode == 0 and any(line.rstrip().endswith(f"{case}: passed") for line in lines):
         return None, output
-    if done.returncode < 0:
-        name = signal_name(-done.returncode)
-        return Failure(stage=Stage.RUN, summary=f"{argv[0]} crashed: {name}", text=output, signal=name), output
+    if missing := re.search(rf"(?m)^{UNAVAILABLE}: (.*)(?:\nhint: (.*))?", text):
+        raise UnavailableError(missing[1], missing[2] or "")
+    signal = signal_name(-done.returncode) if done.returncode < 0 else ""
+    ended = f"{argv[0]} crashed: {signal}" if signal else f"{argv[0]} exited with status {done.returncode}"
+    if printed == done.stdout:
+        summary = ": ".join(filter(None, (f"run_under: {ended} before the devices were open", detail)))
+        return Failure(stage=Stage.LOAD, summary=summary, text=output, no_verdict=True), output
+    if signal:
+        return Failure(stage=Stage.RUN, summary=ended, text=output, signal=signal), output
     for stage, pattern in plan.telling:
         for line in lines:
             if found := re.match(pattern, line):
                 return Failure(stage=stage, summary=found[1], text=output), output
     lost = " and without a word that the case has passed" if done.returncode == 0 else ""
-    summary = f"{argv[0]} exited with status {done.returncode}{lost}"
-    detail = first_line(output)
-    return Failure(stage=Stage.RUN, summary=f"{summary}: {detail}" if detail else summary, text=output), output
+    summary = ": ".join(filter(None, (f"{ended}{lost}", detail)))
+    return Failure(stage=Stage.RUN, summary=summary, text=output), output

@@ -352,6 +352,27 @@ def test_a_hang_behind_run_under_is_killed_with_all_it_started(run: Run, tmp_pat
     assert wait_until(lambda: has_ended(pid))
 
 
+@pytest.mark.parametrize("flag", ["--absent", "--broken"])
+def test_behind_run_under_a_missing_device_is_no_failure_of_a_module(run: Run, flag: str) -> None:
+    if flag == "--absent":
+        with pytest.raises(UnavailableError) as caught:
+            run("pass a", wrapped(flags=(flag,)))
+        assert (str(caught.value), caught.value.hint) == ("no double device", "plug one in")
+    else:
+        failure = run("pass a", wrapped(flags=(flag,))).failure
+        assert failure is not None
+        summary = "run_under: env exited with status 1 before the devices were open: error: the device is broken"
+        assert (failure.summary, failure.no_verdict) == (summary, True)
+
+
+def test_a_run_under_command_that_is_not_executable_is_an_error(service: RunService, tmp_path: Path) -> None:
+    (tmp_path / "wrap").write_text("#!/bin/sh\n")
+    with pytest.raises(RetargetError) as caught:
+        service.devices(wrapped(command=(str(tmp_path / "wrap"),)))
+    assert not isinstance(caught.value, UnavailableError)
+    assert str(caught.value) == f"run_under of runtime config 'wrapped': {tmp_path / 'wrap'} is not executable"
+
+
 def test_a_run_under_command_that_is_not_there_is_unavailable(service: RunService) -> None:
     with pytest.raises(UnavailableError) as caught:
         service.devices(wrapped(command=("qemu-of-nowhere",)))

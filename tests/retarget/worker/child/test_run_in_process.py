@@ -28,7 +28,7 @@ from retarget.support.errors import RetargetError
 from retarget.worker.child.outputs import export_cases
 from retarget.worker.child.run_external import run_external
 from retarget.worker.child.run_in_process import run_in_process
-from retarget.worker.messages import ExportCases, Progress, RunModule, Timing, tolerances_of
+from retarget.worker.messages import OPENED, ExportCases, Progress, RunModule, Timing, tolerances_of
 
 ONE, TWO = np.ones(2, np.float32), np.full(2, 2, np.float32)
 
@@ -408,22 +408,42 @@ def test_a_process_that_ends_well_is_a_case_that_passes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "stage", "summary"),
+    ("script", "stage", "summary"),
     [
-        (("/no/such/tool",), Stage.RUN, "cannot start '/no/such/tool': No such file or directory"),
-        (("sh", "-c", "kill -SEGV $$"), Stage.RUN, "sh crashed: SIGSEGV"),
-        (("sh", "-c", "exit 3"), Stage.RUN, "sh exited with status 3"),
-        (("sh", "-c", "echo why; exit 3"), Stage.RUN, "sh exited with status 3: why"),
-        (("true",), Stage.RUN, "true exited with status 0 and without a word that the case has passed"),
-        (("sh", "-c", "echo 'f: failed at compare: two differ' | cat"), Stage.COMPARE, "two differ"),
+        ("kill -SEGV $$", Stage.RUN, "sh crashed: SIGSEGV"),
+        ("exit 3", Stage.RUN, "sh exited with status 3"),
+        ("echo why; exit 3", Stage.RUN, "sh exited with status 3: why"),
+        ("exit 0", Stage.RUN, "sh exited with status 0 and without a word that the case has passed"),
+        ("echo 'f: failed at compare: two differ' | cat", Stage.COMPARE, "two differ"),
     ],
 )
-def test_a_process_that_fails_says_how(tmp_path: Path, argv: Sequence[str], stage: Stage, summary: str) -> None:
-    (found,) = external(tmp_path, case(), argv=argv)[0].cases
+def test_a_process_that_fails_says_how(tmp_path: Path, script: str, stage: Stage, summary: str) -> None:
+    (found,) = external(tmp_path, case(), argv=("sh", "-c", f"echo {OPENED}; {script}"))[0].cases
     assert found.failure is not None
     rung = Rung.COMPLETES if stage is Stage.COMPARE else Rung.DISPATCHES
     assert (found.failure.stage, found.failure.summary, found.rung) == (stage, summary, rung)
     assert found.failure.signal == ("SIGSEGV" if "crashed" in summary else "")
+    assert OPENED not in found.failure.text
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("#!/no/such/interpreter\n", "does not start: No such file or directory"),
+        ("no program", "does not start: Exec format error"),
+        ("#!/bin/sh\nexit 3\n", "exited with status 3 before the devices were open"),
+        ("#!/bin/sh\necho garbage\n", "exited with status 0 before the devices were open: garbage"),
+        ("#!/bin/sh\nkill -SEGV $$\n", "crashed: SIGSEGV before the devices were open"),
+    ],
+)
+def test_a_broken_command_is_no_verdict_on_the_module(tmp_path: Path, content: str, why: str) -> None:
+    command = tmp_path / "wrap"
+    command.write_text(content)
+    command.chmod(0o755)
+    failure = external(tmp_path, case(), argv=(str(command),))[0].failure
+    assert failure is not None
+    assert (failure.stage, failure.summary) == (Stage.LOAD, f"run_under: {command} {why}")
+    assert (failure.no_verdict, failure.signal) == (True, "")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from iree_modules import ARITHMETIC, FAILING
 from iree_support import ORIGIN, VMVX, Compile, OpenDevice, checks_of, driver_named, runtime_config
 from retarget.extension import Check, Device, DriverError, UnavailableError
 from retarget.model import RuntimeConfig, Toolchain
+from retarget.support import RetargetError
 from retarget_iree.checks import return_checks
 from retarget_iree.runtime.tool import _crash, open_tool
 
@@ -184,8 +185,7 @@ def test_the_last_command_can_be_repeated_after_the_device_is_gone(
     [
         ("empty", (), "{path} has no tool, which is its run_with"),
         ("foreign", (), "{path}/tool does not start: Exec format error"),
-        ("foreign", ("sh", "-c", "echo no ELF >&2; exit 3"), "{path}/tool behind sh does not run here: no ELF"),
-        ("foreign", ("true",), "{path}/tool behind true does not run here: it lists no device of driver local-sync"),
+        ("foreign", ("sh", "-c", "exit 3", "/no/sysroot"), "{path}/tool behind sh does not run here: exit status 3"),
     ],
 )
 def test_what_cannot_run_the_tool_is_unavailable(
@@ -200,3 +200,29 @@ def test_what_cannot_run_the_tool_is_unavailable(
     with pytest.raises(UnavailableError) as caught:
         open_tool(config(*run_under, toolchain=other))
     assert str(caught.value) == reason.format(path=folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("#!/no/such/interpreter\n", "does not start: No such file or directory"),
+        ("no program", "does not start: Exec format error"),
+        ("#!/bin/sh\necho why >&2; exit 3\n", "does not run here: why"),
+        ("#!/bin/sh\nqemu-of-nowhere 2>/dev/null\n", "does not run here: exit status 127"),
+        ("#!/bin/sh\necho garbage\n", "does not run here: it lists no device of driver local-sync"),
+    ],
+)
+def test_a_command_that_does_not_run_the_tool_is_an_error(content: str, said: str, tmp_path: Path) -> None:
+    command = tmp_path / "wrap"
+    command.write_text(content)
+    command.chmod(0o755)
+    with pytest.raises(RetargetError) as caught:
+        open_tool(config(str(command)))
+    assert not isinstance(caught.value, UnavailableError)
+    assert str(caught.value).startswith(f"run_under of runtime config '{config().name}' does not run programs: ")
+    assert str(caught.value).endswith(f"/iree-run-module behind {command} {said}")
+
+
+def test_a_device_that_is_not_there_is_unavailable_behind_a_command_too() -> None:
+    with pytest.raises(UnavailableError, match=r"/iree-run-module behind env does not run here: .*'none'"):
+        open_tool(msgspec.structs.replace(config("env"), driver="none"))

@@ -293,7 +293,12 @@ def test_a_cpu_is_of_the_hosts_vendor(monkeypatch: pytest.MonkeyPatch, known: di
         ((3, ""), {}, "t does not run here: no way"),
         ((0, ""), {}, "t does not run here: it lists no device of driver vulkan"),
         ((0, ""), {"host": HOST}, "t on host 'board' does not run: it lists no device of driver vulkan"),
-        ((OSError(2, "not there"),), {"run_under": ("qemu",)}, "t behind qemu does not start: not there"),
+        (
+            (0, "# Enumerated devices for driver 'vulkan'\n"),
+            {"run_under": ("qemu",), "host": HOST},
+            "t behind qemu on host 'board' does not run: it lists no device of driver vulkan",
+        ),
+        ((127, ""), {"run_under": ("qemu",), "host": HOST}, "t behind qemu on host 'board' does not run: no way"),
         ((HostError("gone", "wait"),), {"host": HOST}, "gone"),
     ],
 )
