@@ -203,7 +203,7 @@ class ClusterExecutor:
         return self._wait(self._link.submit(self._compile(job)))
 
     async def _compile(self, job: CompileJob) -> CompiledModule | Refused | None:
-        builds = tuple(step.request.resolved.build_id for step in job.message.steps)
+        builds = tuple(step.request.resolved.whole_build for step in job.message.steps)
         ask = AskBuild(config=job.config, fingerprint=job.fingerprint, build_ids=builds)
         files, source = job.inputs, ""
         request = job.message.request

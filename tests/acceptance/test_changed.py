@@ -137,15 +137,21 @@ def test_files_that_a_kind_reads_and_does_not_declare_count(project: Project) ->
 
 @alone_and_xdist(2)
 @pytest.mark.slow
-def test_an_edit_of_a_driver_runs_all_and_compiles_nothing(project: Project, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("build_has_code", [False, True])
+def test_an_edit_of_an_extension_runs_all_and_compiles_all_unless_its_build_says_what_counts(
+    project: Project, arguments: tuple[str, ...], build_has_code: bool
+) -> None:
     project.doubles(a="f: pass", b="f: pass")
+    text = (project.path / "doubles.py").read_text()
+    name = '    artifact_suffix = ".double"\n'
+    project.write({"doubles.py": text.replace(name, f"{name}    build_has_code = {build_has_code}\n")})
     assert project.run(*CHANGED, *arguments, "-m", "run", apart=True).parseoutcomes()["passed"] == 2
     assert project.run(*CHANGED, *arguments, apart=True).parseoutcomes() == {"unchanged": 4}
     with (project.path / "doubles.py").open("a") as file:
         file.write("# edited\n")
     edited = project.run(*CHANGED, *arguments, "-m", "run", apart=True)
     assert edited.parseoutcomes()["passed"] == 2
-    edited.stdout.fnmatch_lines(["compiled 0, reused 2 *"])
+    edited.stdout.fnmatch_lines(["compiled 0, *" if build_has_code else "compiled 2, *"])
 
 
 OPENING = """

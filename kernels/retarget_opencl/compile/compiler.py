@@ -181,6 +181,7 @@ class OpenClCompiler(CompilerOfIree):
 
     name = "iree-opencl"
     artifact_suffix = ARTIFACT_SUFFIX
+    build_has_code = True
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the installed compiler and this package; empty where the profile comes from a device.

@@ -18,7 +18,8 @@ from retarget.support.toml import toml_table
 class Resolved(Struct, frozen=True, kw_only=True):
     """A compiler config with everything of this machine resolved.
 
-    `build_id` names the exact compiler build by its content. `flags` are what the compiler gets, with `host` and the
+    `build_id` names the exact compiler build by its content. `code` is a digest of the extension's own code, which the
+    core fills in (`Compiler.build_has_code`). `flags` are what the compiler gets, with `host` and the
     like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
     its content, but for those of them that are `not_inputs`: flags that name an output, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
@@ -42,6 +43,12 @@ class Resolved(Struct, frozen=True, kw_only=True):
     front_half: Resolved | None = None
     compiler: str = ""
     devices: tuple[DeviceInfo, ...] = ()
+    code: str = ""
+
+    @property
+    def whole_build(self) -> str:
+        """The build and the extension's code: what must be equal for two processes to give the same artifacts."""
+        return f"{self.build_id} {self.code}".rstrip()
 
 
 class CompileRequest(Struct, frozen=True, kw_only=True):
@@ -153,9 +160,14 @@ class Compiler(Builds, is_base=True):
 
     A module is compiled with `measuring_flags` after its own flags for `module_size`, and with `statistics_flags` for
     `program_statistics`; without any of these it is the artifact itself that is read.
+
+    With `build_has_code`, `build_id` and `fingerprint` change wherever an edit of the extension may change an artifact,
+    and with nothing else of it (`code_digest`). Without, the core adds a digest of the package that the class lies in
+    and of what that imports.
     """
 
     name: str
+    build_has_code: bool = False
     artifact_suffix: str
     measuring_flags: Sequence[str] = ()
     statistics_flags: Sequence[str] = ()

@@ -19,6 +19,7 @@ import inspect
 import os
 import re
 import sys
+import uuid
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,11 +31,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.extension.cases import CaseLoader
-from retarget.extension.compilers import Compiler, SuggestedTarget
+from retarget.extension.compilers import Compiler, Resolved, SuggestedTarget
 from retarget.extension.drivers import Driver
 from retarget.extension.products import Command, Product, check_attributes, methods_of, no_subclass, note_place
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Suite, Target, Toolchain
-from retarget.model.calls import UnavailableError
+from retarget.model.calls import CompilerError, UnavailableError
 from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
@@ -51,6 +52,7 @@ _OWN = "retarget"
 
 _TargetT = TypeVar("_TargetT", bound=CompileTarget | RunTarget)
 _PARTS = ("compiler", "runtime")
+_UNKNOWN = "? "
 
 
 class Registry(Struct, frozen=True, kw_only=True):
@@ -196,9 +198,35 @@ class Registry(Struct, frozen=True, kw_only=True):
         return replace(target, compile=self.with_toolchain(target.compile, toolchain, parts), runtime=config)
 
     def code_of(self, product: object) -> str:
-        """Return a digest of a driver's or case loader's code: of the package that its class lies in, and of what that
-        imports."""
+        """Return a digest of a product's code: of the package that its class lies in, and of what that imports. Raises
+        `ImportError`, `OSError` and `ValueError` where it cannot be found."""
         return code_reached(type(product).__module__)
+
+    def fingerprint(self, config: CompilerConfig) -> str:
+        """Return `Compiler.fingerprint`, with the extension's code where it is no part of that. Raises as it does."""
+        compiler = self.compiler(config.compiler)
+        found = compiler.fingerprint(config)
+        return found and f"{found} {self._code_of_build(compiler)}".rstrip()
+
+    def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
+        """Return what `Compiler.resolve` does, with the extension's code. Raises as it does."""
+        compiler = self.compiler(config.compiler)
+        return _with_code(compiler.resolve(config, flags), self._code_of_build(compiler))
+
+    def _code_of_build(self, compiler: Compiler) -> str:
+        """Return the digest of a compiler's code; empty where the build says it, another one each time where there is
+        none: then nothing is reused."""
+        try:
+            return "" if compiler.build_has_code else self.code_of(compiler)
+        except (ImportError, OSError, ValueError):
+            return f"{_UNKNOWN}{uuid.uuid4().hex}"
+
+    def expect_code(self, compiler: Compiler, resolved: Resolved) -> None:
+        """Raise `CompilerError` where this process does not have the code that a config was resolved with."""
+        code = resolved.code
+        if code and not code.startswith(_UNKNOWN) and code != self._code_of_build(compiler):
+            msg = f"the code of the compiler {compiler.name!r} was edited while the session ran"
+            raise CompilerError(msg)
 
     def code_judging(self, kind: str, drivers: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return the texts of what runs and judges cases of a kind on drivers: names and digests."""
@@ -268,6 +296,11 @@ class Registry(Struct, frozen=True, kw_only=True):
                 msg = f"extension {extension!r}: {word} {name!r}: tags of config {config.name!r}: {diagnostic}"
                 raise RetargetError(msg)
         return tuple(tags)
+
+
+def _with_code(resolved: Resolved, code: str) -> Resolved:
+    parts = {name: getattr(resolved, name) for name in ("front_end", "front_half")}
+    return replace(resolved, code=code, **{name: part and _with_code(part, code) for name, part in parts.items()})
 
 
 def _toolchains(target: Target) -> tuple[object, ...]:

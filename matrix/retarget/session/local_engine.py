@@ -83,15 +83,12 @@ class LocalEngine:
     def _compare_build(self, config: CompilerConfig, fingerprint: str, build_ids: tuple[str, ...]) -> str:
         try:
             env = self.registry.worker_environment(config)
-            compiler = self.registry.compiler(config.compiler)
-            if fingerprint and not config.env and compiler.fingerprint(config) == fingerprint:
+            if fingerprint and not config.env and self.registry.fingerprint(config) == fingerprint:
                 return ""
             resolved = self._pool.resolve(env, config, config.flags, timeout=TIMEOUTS.run).resolved
         except (UnavailableError, RetargetError) as error:
             return str(error)
-        known = {resolved.build_id}
-        if resolved.front_end is not None:
-            known.add(resolved.front_end.build_id)
+        known = {one.whole_build for one in (resolved, resolved.front_end) if one is not None}
         if not known.issuperset(build_ids):
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""

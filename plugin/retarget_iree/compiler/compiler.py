@@ -111,6 +111,7 @@ class IreeCompiler(CompilerOfIree):
 
     name = "iree"
     artifact_suffix = ".vmfb"
+    build_has_code = True
     measuring_flags = FLOW_FLAGS
     statistics_flags = STREAM_FLAGS
 
@@ -354,6 +355,7 @@ class IreeOptCompiler(Compiler):
 
     name = "iree-opt"
     artifact_suffix = ".mlir"
+    build_has_code = True
 
     def fingerprint(self, config: CompilerConfig) -> str:
         """Name the compiler as `iree` does, with the tool that runs: a build folder may have built it alone."""

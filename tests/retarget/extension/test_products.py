@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec.structs
 import numpy as np
 import pytest
 from model_targets import compile_target, run_target
@@ -19,6 +20,7 @@ from retarget.extension import (
     Case,
     CaseData,
     Compiled,
+    CompilerError,
     DriverError,
     ExtensionError,
     FunctionInfo,
@@ -141,6 +143,33 @@ def test_what_a_protocol_allows_passes_and_sequences_become_tuples() -> None:
     assert registry(driver=Driver(None)).driver("npu").run_outside(None, None, "f", "k") is None
     compiled = Compiled(artifact=memoryview(b"x"))
     assert registry(compiler=Compiler(compiled)).compiler("tiny").compile(None) is compiled
+
+
+def test_a_build_has_the_code_of_its_compiler_unless_it_says_that_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    config: Any = SimpleNamespace(compiler="tiny")
+    half = Resolved(build_id="h", flags=())
+    answer = Resolved(build_id="b", flags=(), front_end=half)
+
+    def found(code: object, **known: object) -> tuple[str, Resolved]:
+        monkeypatch.setattr("retarget.extension.registry.code_reached", code)
+        compiler = type("Tiny", (Compiler,), {**known, "fingerprint": lambda self, config: "print"})(answer)
+        made = registry(compiler=compiler)
+        resolved = made.resolve(config, ())
+        made.expect_code(made.compiler("tiny"), resolved)
+        with pytest.raises(CompilerError, match="code of the compiler 'tiny' was edited"):
+            made.expect_code(made.compiler("tiny"), msgspec.structs.replace(resolved, code="older"))
+        return made.fingerprint(config), resolved
+
+    printed, resolved = found(lambda _: "1a2b")
+    assert (printed, resolved.whole_build) == ("print 1a2b", "b 1a2b")
+    assert resolved.front_end is not None
+    assert resolved.front_end.whole_build == "h 1a2b"
+    assert found(lambda _: "1a2b", build_has_code=True) == ("print", answer)
+
+    def lost(_: str) -> str:
+        raise ModuleNotFoundError
+
+    assert len({found(lost)[0] for _ in range(2)} | {found(lost)[1].whole_build for _ in range(2)}) == 4
 
 
 def test_what_a_product_overrides_is_known() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
-from retarget.extension import UnavailableError
+from retarget.extension import Resolved, UnavailableError
 from retarget.model import CompilerConfig, RuntimeConfig, Toolchain
 from retarget.session import local_engine as module
 from retarget.session.local_engine import LocalEngine
@@ -68,9 +68,8 @@ class Pool:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
-    compiler = SimpleNamespace(fingerprint=lambda _: "print")
     registry = SimpleNamespace(
-        compiler=lambda _: compiler,
+        fingerprint=lambda _: "print",
         case_loaders={},
         drivers={},
         worker_environment=lambda config: {"of": config.toolchain and str(config.toolchain.path)},
@@ -86,9 +85,9 @@ OWN = Toolchain(name="own", path=Path("/there"), origin=ORIGIN)
 COMPILER = CompilerConfig(name="c", compiler="iree", flags=("-x",), origin=ORIGIN)
 
 
-def resolved(build: str = "1", build_id: str = "one", front: str = "") -> Any:
-    front_end = SimpleNamespace(build_id=front) if front else None
-    return SimpleNamespace(build=build, build_id=build_id, front_end=front_end)
+def resolved(build: str = "1", build_id: str = "one", front: str = "", code: str = "") -> Any:
+    front_end = Resolved(build_id=front, flags=()) if front else None
+    return Resolved(build=build, build_id=build_id, flags=(), front_end=front_end, code=code)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +98,7 @@ def resolved(build: str = "1", build_id: str = "one", front: str = "") -> Any:
         (resolved(), (COMPILER, "", ("one",)), ""),
         (resolved(front="two"), (COMPILER, "", ("one", "two")), ""),
         (resolved("IREE 3.1"), (COMPILER, "", ("one", "two")), "it has IREE 3.1, another build than the session"),
+        (resolved(code="b"), (COMPILER, "", ("one a",)), "it has 1, another build than the session"),
         (resolved(""), (COMPILER, "", ("two",)), "it has one, another build than the session"),
         (RetargetError("no iree"), (replace(COMPILER, env=(("A", "1"),)), "print", ("one",)), "no iree"),
         (UnavailableError("gone"), (COMPILER, "", ("one",)), "gone"),

@@ -34,7 +34,7 @@ def compile_key(
     env: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the SHA-256 hex over source bytes and name, resolved flags, `inputs` (the content of the files and folders
-    that flags and environment name), the compiler's name, build id and facts, and the config's environment.
+    that flags and environment name), the compiler's name, build id, code and facts, and the config's environment.
 
     The source's name is part of it since artifacts and diagnostics carry it.
     """
@@ -49,6 +49,7 @@ def compile_key(
         [list(entry) for entry in inputs],
         source_name,
         digest_of(source),
+        *([resolved.code] if resolved.code else []),
     ]
     return digest_of(json.dumps(parts, ensure_ascii=True, separators=(",", ":")).encode())
 

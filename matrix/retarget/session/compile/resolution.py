@@ -19,7 +19,7 @@ from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import ResolvedFlags
 
-_FORMAT = 8
+_FORMAT = 9
 
 
 class NotBuiltError(RetargetError):
@@ -121,7 +121,7 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
         lists: dict[str, Any] = {name: tuple(body[name]) for name in ("flags", "not_inputs")}
         pairs: dict[str, Any] = {name: tuple(map(_pair, body[name])) for name in ("facts", "suffix_facts")}
         files = tuple(map(Path, body["files"]))
-        names = {name: body[name] for name in ("build_id", "build", "compiler")}
+        names = {name: body[name] for name in ("build_id", "build", "compiler", "code")}
         parts: dict[str, Any] = {name: body[name] and _decode(body[name]) for name in ("front_end", "front_half")}
         return Resolved(files=files, **names, **parts, **lists, **pairs)
     except (KeyError, TypeError, ValueError):

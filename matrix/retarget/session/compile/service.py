@@ -439,10 +439,9 @@ class BuildService:
                 self._notes.append(line)
 
     def _ask_fingerprint(self, config: CompilerConfig) -> str:
-        compiler = self._registry.compiler(config.compiler)
         env = self._registry.worker_environment(config)
         if not config.env:
-            return compiler.fingerprint(config)
+            return self._registry.fingerprint(config)
         timeout = self._default_timeout if config.timeout is None else config.timeout
         return self._pool.fingerprint(env, config, timeout=timeout)
 

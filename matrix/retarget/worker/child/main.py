@@ -161,11 +161,10 @@ class _Server:
     def _dispatch(self, message: object) -> object:  # noqa: PLR0911, PLR0912  one for each request
         match message:
             case ResolveFlags(config=config, flags=flags):
-                compiler = self._registry.compiler(config.compiler)
-                resolved = compiler.resolve(config, flags)
-                return ResolvedFlags(resolved=resolved, fingerprint=compiler.fingerprint(config))
+                resolved = self._registry.resolve(config, flags)
+                return ResolvedFlags(resolved=resolved, fingerprint=self._registry.fingerprint(config))
             case AskFingerprint(config=config):
-                return Named(text=self._registry.compiler(config.compiler).fingerprint(config))
+                return Named(text=self._registry.fingerprint(config))
             case DescribeBuild(compiler=name, driver=driver, toolchain=toolchain):
                 return Named(text=self._registry.describe_build(compiler=name, driver=driver, toolchain=toolchain))
             case CompileModule():
@@ -213,6 +212,7 @@ class _Server:
 
     def _compile(self, message: CompileModule) -> CompiledModule:
         compiler, request = self._registry.compiler(message.compiler), message.request
+        self._registry.expect_code(compiler, request.resolved)
         start = time.perf_counter()
         if (rewriter := self._registry.check_rewriter(message.rewriting)) is not None:
             name = Path(request.source_name)

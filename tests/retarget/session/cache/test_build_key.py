@@ -13,7 +13,8 @@ BASE = {"compiler": "iree", "source": b"module", "source_name": "a.mlir", "env":
 
 def key(*, build_id: str = "b", flags: tuple[str, ...] = ("-a", "-b"), **changes: object) -> str:
     facts = changes.pop("facts", ())
-    resolved = Resolved(build_id=build_id, flags=flags, facts=facts)  # type: ignore[arg-type]
+    code = changes.pop("code", "")
+    resolved = Resolved(build_id=build_id, flags=flags, facts=facts, code=code)  # type: ignore[arg-type]
     return compile_key(resolved=resolved, **{**BASE, **changes})  # type: ignore[arg-type]
 
 
@@ -33,6 +34,7 @@ def test_a_fact_of_a_suffix_counts_for_its_modules_only() -> None:
         {"source": b"module "},
         {"source_name": "b.mlir"},
         {"build_id": "c"},
+        {"code": "c"},
         {"flags": ("-b", "-a")},
         {"flags": ("-a -b",)},
         {"flags": ("-a", "-b", "")},
