@@ -17,9 +17,8 @@ from retarget.extension import Compiler, Driver
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
 from retarget.model.locations import SourceLocations, diagnostics_at
-from retarget.profiles.files import PREFIXES, Profile
-from retarget.profiles.requirements import parse_requirement
-from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError, did_you_mean
+from retarget.profiles.files import Profile
+from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.text import counted
 from retarget.support.toml import Problem
 from retarget.targets.availability import ProfileFit, profile_mismatch
@@ -136,25 +135,7 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
             find(name)
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
-    prefixes = _unknown_prefixes(loader, suites, registry)
-    return diagnostics_at(
-        (*found, *prefixes, *_without_toolchains(loader, registry), *_without_hosts(loader, registry))
-    )
-
-
-def _unknown_prefixes(
-    loader: DeclarationLoader, suites: Iterable[Suite], registry: Registry
-) -> Iterable[tuple[Origin, Problem]]:
-    """Yield an error for each requirement that no device can answer: its prefix is that of no driver."""
-    requires = [one for config in loader.runtime_configs for one in config.requires]
-    for suite in suites:
-        requires += (*suite.requires, *(one for override in suite.overrides for one in override.requires))
-    known = (*PREFIXES, *registry.drivers)
-    for one in requires:
-        prefix, dot, _ = parse_requirement(one.text).name.partition(".")
-        if dot and prefix not in known:
-            expected = f"expected one of {', '.join(sorted(set(known)))}{did_you_mean(prefix, known)}"
-            yield one.origin, Problem((), f"found the prefix {prefix!r}, which no driver here has; {expected}")
+    return diagnostics_at((*found, *_without_toolchains(loader, registry), *_without_hosts(loader, registry)))
 
 
 def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:

@@ -13,19 +13,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from retarget.declare.expectations import build_expectations, build_goldens
-from retarget.declare.named_configs import FileDeclarations, Redirections, Scope, unknown_name
+from retarget.declare.named_configs import FileDeclarations, Redirections, Scope, unknown_name, word_problems
 from retarget.declare.resolved_configs import extend_scope
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
 from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover_suites
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, RuntimeConfig, Suite, Toolchain
+from retarget.profiles.requirements import prefix_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
 from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
@@ -170,6 +172,7 @@ class DeclarationLoader:
         if role != EXPECTATIONS_FILE:
             scope, found = extend_scope(above, tables, self._registry, self._redirected)
             problems += found
+            problems += _unknown_prefixes(tables, scope, self._registry)
         if role == SUITE_FILE:
             suites, found, elsewhere = build_suites(tables, scope, self._suites, self._registry)
             problems += found
@@ -181,6 +184,22 @@ class DeclarationLoader:
         return FileDeclarations(
             scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
         )
+
+
+def _unknown_prefixes(tables: FileTables, scope: Scope, registry: Registry | None) -> Iterable[Problem]:
+    """Yield an error for each requirement whose prefix is that of no driver, installed or of a runtime config in
+    scope: no device would ever be asked."""
+    if registry is None:
+        return
+    drivers = {*registry.drivers, *(driver for one in scope.runtimes.configs.values() for driver in one.drivers)}
+    written = [((*entry.path, "requires"), entry.table.requires) for entry in (*tables.runtimes, *tables.suites)]
+    written += [
+        ((*entry.path, "module", at, "requires"), override.requires)
+        for entry in tables.suites
+        for at, override in enumerate(entry.table.module)
+    ]
+    for path, texts in written:
+        yield from word_problems(texts, path, partial(prefix_error, drivers=drivers))
 
 
 def load_all(

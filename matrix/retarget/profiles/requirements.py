@@ -22,15 +22,15 @@ reports nothing has of `cpu`, which names no driver, is unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum, auto
 from functools import cache
 
 from msgspec import Struct
 
-from retarget.model.devices import DEVICE_TYPES, OPERATORS, DeviceTraits, has_traits, trait_error, version_parts
+from retarget.model.devices import DEVICE_TYPES, OPERATORS, TRAITS, DeviceTraits, has_traits, trait_error, version_parts
 from retarget.model.outcomes import FeatureValue
-from retarget.profiles.files import Profile, name_error
+from retarget.profiles.files import PREFIXES, Profile, name_error
 from retarget.support.errors import RetargetError, did_you_mean
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))}
@@ -142,6 +142,18 @@ def requirement_error(text: str) -> str | None:
     except RequirementError as error:
         return f"{text!r}: {error}"
     return None
+
+
+def prefix_error(text: str, drivers: Iterable[str]) -> str | None:
+    """Return what is wrong with the prefix of a well-formed requirement, given all drivers; None if nothing is."""
+    if requirement_error(text) is not None:
+        return None
+    name, known = parse_requirement(text).name, sorted({"device", *PREFIXES, *drivers})
+    prefix, dot, _ = name.partition(".")
+    if not dot or prefix in known:
+        return None
+    hint = did_you_mean(name, [f"device.{trait}" for trait in TRAITS]) or did_you_mean(prefix, known)
+    return f"found the prefix {prefix!r}, which no driver here has; expected one of {', '.join(known)}{hint}"
 
 
 def _requirement(scanner: _Scanner, text: str) -> Needed:

@@ -146,3 +146,31 @@ def test_a_cycle_of_fallbacks_is_an_error_at_the_first_of_its_devices(two_module
         "suite.toml:4: compiler_config[0].devices.a: found a cycle of fallbacks: a → b → c → a; expected a chain that "
         "ends in a device"
     )
+
+
+@pytest.mark.parametrize(
+    ("prefix", "hint"),
+    [
+        ("devcie.vendor", "; did you mean 'device.vendor'?"),
+        ("local-tsk.x", "; did you mean 'local-task'?"),
+        ("absent.x", ""),
+    ],
+)
+def test_a_requirement_with_a_prefix_of_no_driver_here_is_an_error_wherever_it_is(
+    two_modules: Path, prefix: str, hint: str
+) -> None:
+    needs = [f"{prefix} = true", "device.vendor = 'NVIDIA'", "vulkan.shaderInt64", "local-sync.x", "npu.lanes >= 8"]
+    npu = table("runtime_config", name="npu", driver="npu")  # of an extension that is not installed here
+    override = table("module_test_suite.module", match="*", requires=needs)
+    text = CC + npu + table("runtime_config", name="rt", driver="local-task", requires=needs)
+    text += target("all", "*", ["rt"]) + suite("linalg", requires=needs) + override
+    (two_modules / "suite.toml").write_text(text)
+    with pytest.raises(DiagnosticsError) as caught:
+        DeclarationLoader(registry=REGISTRY).load_suite_file(two_modules / "suite.toml")
+    assert [one.key_path for one in caught.value.diagnostics] == [
+        f"{table}.requires[0]"
+        for table in ("runtime_config[1]", "module_test_suite[0]", "module_test_suite[0].module[0]")
+    ]
+    said = caught.value.diagnostics[0].message
+    assert said.startswith(f"found the prefix {prefix.partition('.')[0]!r}, which no driver here has; expected one of ")
+    assert said.endswith(hint or ", vulkan")
