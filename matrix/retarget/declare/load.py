@@ -192,7 +192,8 @@ def _unknown_prefixes(tables: FileTables, scope: Scope, registry: Registry | Non
     if registry is None:
         return
     drivers = {*registry.drivers, *(driver for one in scope.runtimes.configs.values() for driver in one.drivers)}
-    written = [((*entry.path, "requires"), entry.table.requires) for entry in (*tables.runtimes, *tables.suites)]
+    written = [((*entry.path, "requires"), entry.table.requires) for entry in tables.runtimes]
+    written += [((*entry.path, "requires"), entry.table.requires) for entry in tables.suites]
     written += [
         ((*entry.path, "module", at, "requires"), override.requires)
         for entry in tables.suites
