@@ -272,7 +272,7 @@ class ModelsLoader(CasesLoader):
                     path, install = Path(os.path.normpath(cases.parent / file.model)), file.install  # it may be missing
                 elif cases == source:
                     beside = display_path(cases.with_name(cases.with_suffix("").stem + _ONNX))
-                    expected = f'expected {beside} in srcs, or model = "PATH" in this file'
+                    expected = f'expected {beside} in srcs, or model = "FILE" in this file'
                     diagnostics.append(Diagnostic(file=cases, message=f"found cases of no model, {expected}"))
             sets = data_sets(path)
             empty = {one for one in path.parent.glob("test_data_set_*") if one.is_dir()} - {one.parent for one in sets}

@@ -193,3 +193,25 @@ def test_files_that_a_driver_reads_count_whether_it_opens_the_device_or_runs(pro
         assert word in again
         project.write({f"suites/{name}": content})
         assert project.run(*options).parseoutcomes().get(word, 0) < again[word]
+
+
+@pytest.mark.slow
+def test_variables_that_a_driver_names_and_files_that_its_import_reads_count(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.doubles(a="f: pass")
+    names = "import os\nfrom pathlib import Path\nimport doubles\nfrom retarget.extension import hookimpl\n"
+    names += f"Path({str(project.path / 'suites/firmware')!r}).read_text()\nMODE = os.environ.get('MYCHIP_MODE')\n"
+    classes = {"compiler": "doubles.DoubleCompiler", "driver": "NamingDriver", "cases": "doubles.DoubleCases"}
+    driver = "class NamingDriver(doubles.DoubleDriver):\n    pass\n"
+    project.write({"naming.py": names + driver + hooks(**classes), "suites/firmware": "1"})
+    options = ("--retarget-extension", "naming", "--retarget-reuse-results")
+
+    def reused() -> int:
+        return project.run(*options).parseoutcomes().get("reused", 0)
+
+    assert [reused(), reused()] == [0, 1]
+    monkeypatch.setenv("MYCHIP_MODE", "fast")
+    assert [reused(), reused()] == [0, 1]
+    project.write({"suites/firmware": "2"})
+    assert [reused(), reused()] == [0, 1]

@@ -115,7 +115,7 @@ def test_what_is_no_model_and_what_has_none_are_errors_together(tmp_path: Path) 
         ModelsLoader().find_modules(tmp_path, [tmp_path / name for name in ("a.mlir", "b.cases.toml", "c.cases.toml")])
     assert [f"{one.file.name}:{one.line}: {one.key_path}: {one.message}" for one in caught.value.diagnostics][:2] == [
         "a.mlir:0: : found a file that ends with '.mlir', expected .onnx",
-        f'b.cases.toml:0: : found cases of no model, expected {tmp_path / "b.onnx"} in srcs, or model = "PATH" in this file',
+        f'b.cases.toml:0: : found cases of no model, expected {tmp_path / "b.onnx"} in srcs, or model = "FILE" in this file',
     ]
     rest = [(one.key_path, one.message.partition(",")[0]) for one in caught.value.diagnostics[2:]]
     assert ("generate.string", "found 'string'") not in rest  # a table that is wrong itself says so alone

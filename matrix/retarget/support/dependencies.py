@@ -36,7 +36,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from retarget.support.files import content_digest
 
@@ -313,7 +313,14 @@ def code_digest(*modules: str) -> str:
 
 def code_reached(module: str) -> str:
     """Return a digest (SHA-256 hex) of the package that a module lies in and of what is imported from there."""
-    return _digest("\n".join(map(" ".join, sorted(_reached(module).items()))))
+    return _digest("\n".join(f"{name} {text.digest}" for name, text in sorted(_reached(module).items())))
+
+
+def variables_named(*modules: str) -> list[tuple[str, str]]:
+    """Return the variables whose names are in quotes somewhere in what modules reach, sorted: their code may read
+    them."""
+    words = frozenset[bytes]().union(*(text.words for module in modules for text in _reached(module).values()))
+    return sorted(one for one in os.environ.items() if os.fsencode(one[0]) in words)
 
 
 CORE = tuple(
@@ -327,7 +334,7 @@ def code_judging(*modules: str) -> tuple[tuple[str, str], ...]:
     """Return the texts of the core and of what modules of extensions reach, as (name, digest) pairs. The names are
     those of any machine."""
     core = {f"{module}/{name}": _content(path) for module in CORE for name, path in _files(module)}
-    of_extensions = {name: digest for module in modules for name, digest in _reached(module).items()}
+    of_extensions = {name: text.digest for module in modules for name, text in _reached(module).items()}
     return tuple(sorted(one for one in {**core, **of_extensions}.items() if one[0].endswith(".py")))
 
 
@@ -335,18 +342,29 @@ def _content(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+class _Text(NamedTuple):
+    """A file: the digest of its content, and the words that it has in quotes, where it is Python."""
+
+    digest: str
+    words: frozenset[bytes]
+
+
+_QUOTED = re.compile(rb"[\"']([A-Za-z]\w+)[\"']")
+
+
 @cache
-def _reached(module: str) -> Mapping[str, str]:
-    """Return the files of the package that a module lies in, and of what is imported from there, however deep, with
-    digests: modules that are not installed, and those of the same package at the top. Nothing is imported for it: names
-    that the code computes are not seen."""
+def _reached(module: str) -> Mapping[str, _Text]:
+    """Return the files of the package that a module lies in, and of what is imported from there, however deep: modules
+    that are not installed, and those of the same package at the top. Nothing is imported for it: names that the code
+    computes are not seen."""
     home, *below = module.split(".")
     above = (path for folder in _folders_of(home, is_home=True) for path in _sources(folder, [home, *below]))
     seen = {*above, *(str(path) for _, path in _files(module.rpartition(".")[0] or module))}
     waiting, found = [*seen], {}
     while waiting:
         content = Path(path := waiting.pop()).read_bytes()
-        found[_name_of(path)] = hashlib.sha256(content).hexdigest()
+        words = _QUOTED.findall(content) if path.endswith(".py") else ()
+        found[_name_of(path)] = _Text(hashlib.sha256(content).hexdigest(), frozenset(words))
         if path.endswith(".py"):
             more = {*_imported_from(path, content.decode("utf-8", "replace"), home)} - seen
             seen |= more

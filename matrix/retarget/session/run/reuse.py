@@ -40,6 +40,7 @@ from retarget.support.dependencies import (
     Dependency,
     dependency_state,
     variables,
+    variables_named,
     versions_of_arrays,
 )
 from retarget.support.errors import RetargetError
@@ -49,7 +50,7 @@ from retarget.worker.messages import DescribeBuild, Named
 from retarget.worker.process import WorkerProcess
 from retarget.worker.started import Spawner
 
-_FORMAT = "3"
+_FORMAT = "4"
 """Incremented when what the digest covers, or what is kept under it, changes."""
 
 _REGISTERED = ("/etc", "/usr/local/share", "~/.config", "~/.local/share", "$XDG_CONFIG_HOME", "$XDG_DATA_HOME")
@@ -68,8 +69,9 @@ class RunDependencies:
 
     It covers the artifact, the case digest, the devices as their drivers report them, the builds of driver and runtime,
     the code and the packages that make and compare cases, the kind of host, the variables by which loaders choose
-    drivers and libraries of numbers their code, the files that flags, variables and the command of `run_under`
-    name, and the libraries of drivers (ICDs) that variables name. Of what runs behind that command nothing is reported.
+    drivers and libraries of numbers their code, those that the code of driver and kind names, the files that flags,
+    variables and the command of `run_under` name, and the libraries of drivers (ICDs) that variables name. Of what runs
+    behind that command nothing is reported.
     """
 
     def __init__(self, registry: Registry, extensions: Sequence[str]) -> None:
@@ -95,21 +97,23 @@ class RunDependencies:
     def _of_kind(self, kind: str) -> str:
         if kind not in self._known:
             loader = self._registry.case_loaders.get(kind)
-            self._known[kind] = code_digest(*CORE) + (self._registry.code_of(loader) if loader is not None else "")
+            about = [] if loader is None else [self._registry.code_of(loader), variables_named(type(loader).__module__)]
+            self._known[kind] = digest_of(json.dumps([code_digest(*CORE), *about]).encode())
         return self._known[kind]
 
     def _of_runtime(self, runtime: RuntimeConfig) -> str:
         if runtime not in self._known:
-            drivers = [self._registry.code_of(self._registry.drivers[name]) for name in runtime.drivers]
+            drivers = [self._registry.drivers[name] for name in runtime.drivers]
+            code = [*map(self._registry.code_of, drivers)]
             build = describe_build(self._registry, self._extensions, runtime)
-            seen = variables(_VARIABLES)
+            seen = variables(_VARIABLES) + variables_named(*(type(driver).__module__ for driver in drivers))
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
             words = (*runtime.flags, *runtime.run_under, *programs)
             env = (*runtime.env, *seen)
             files = self._inputs.of(words, env=env, files=[*_libraries(env)], only_files=True)
-            self._known[runtime] = digest_of(json.dumps([drivers, build, seen, host, files]).encode())
+            self._known[runtime] = digest_of(json.dumps([code, build, seen, host, files]).encode())
         return self._known[runtime]
 
 

@@ -109,12 +109,16 @@ class _Output:
 class _Server:
     """Answers requests. Keeps the opened devices of a device worker."""
 
-    def __init__(self, registry: Registry, send: Callable[[Progress], None]) -> None:
-        """`send` hands progress on, which the parent reads where this process does not answer."""
+    def __init__(
+        self, registry: Registry, send: Callable[[Progress], None], of_import: tuple[Dependency, ...] = ()
+    ) -> None:
+        """`send` hands progress on, which the parent reads where this process does not answer. `of_import` is what the
+        import of extensions depended on."""
         self._registry = registry
         self._send = send
         self._output = _Output()
         self._device: Device | None = None
+        self._of_import = of_import
         self._of_device: tuple[Dependency, ...] = ()
         """What opening it depended on."""
 
@@ -250,7 +254,7 @@ class _Server:
         device = None if self._registry.gives_no_outputs(config) else self._device or self._open(config)
         with recording() as recorder:
             outcome = self._run_cases(message, device)
-        dependencies = tuple(sorted({*recorder.dependencies, *self._of_device}))
+        dependencies = tuple(sorted({*recorder.dependencies, *self._of_device, *self._of_import}))
         return dataclasses.replace(outcome, dependencies=dependencies)
 
     def _run_cases(self, message: RunModule, device: Device | None) -> RunOutcome:
@@ -335,7 +339,9 @@ def main(argv: Sequence[str]) -> None:
     connection = Connection(socket)
     ahead, *points = argv[4:]
     installed = [(name, value) for name, _, value in (point.partition("=") for point in points)]
-    server = _set_up(connection, progress, installed, _loaded_ahead(installed) if ahead else None)
+    with recording() as recorder, opened(machine_folders()):
+        loaded = _loaded_ahead(installed) if ahead else None
+    server = _set_up(connection, progress, installed, loaded, recorder.dependencies)
     if server is not None:
         _serve(server, connection)
         server.close()
@@ -359,19 +365,24 @@ def _loaded_ahead(installed: Sequence[tuple[str, str]]) -> Registry | None:
 
 
 def _set_up(
-    connection: Connection, progress: int, installed: Sequence[tuple[str, str]], registry: Registry | None
+    connection: Connection,
+    progress: int,
+    installed: Sequence[tuple[str, str]],
+    registry: Registry | None,
+    of_import: tuple[Dependency, ...],
 ) -> _Server | None:
     """Load the extensions that the first message names, and answer whether they load. None if they do not.
 
-    A `registry` is of what is installed, loaded ahead.
+    A `registry` is of what is installed, loaded ahead, which depended on `of_import`.
     """
     setup: Setup = connection.recv()
     sys.path.extend(entry for entry in setup.sys_path if entry not in sys.path)
     try:
         from retarget.extension import registry as extensions
 
-        if registry is None or setup.extensions:
-            registry = extensions.load_extensions(setup.extensions, checked=True, installed=installed)
+        with recording() as recorder, opened(machine_folders()):
+            if registry is None or setup.extensions:
+                registry = extensions.load_extensions(setup.extensions, checked=True, installed=installed)
     except RetargetError as error:
         connection.send(Refused(refusal=Refusal.INPUT, summary=str(error)))
         return None
@@ -384,7 +395,7 @@ def _set_up(
         with contextlib.suppress(OSError):  # the file is full
             os.write(progress, pickle.dumps(where))
 
-    return _Server(registry, note)
+    return _Server(registry, note, (*of_import, *recorder.dependencies))
 
 
 def _descriptors(connection: Connection, count: int) -> list[int]:
