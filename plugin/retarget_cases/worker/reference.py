@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 
+_State = tuple[Path, dict[str, str], Sequence[Any], Any]
+"""The current folder, the environment, the filters of warnings, and NumPy's handling of errors."""
+
+
 class _Loader(SourceFileLoader):
     """Loads the text of a file as it is now, and leaves no bytecode beside it."""
 
@@ -37,9 +43,11 @@ class _Loader(SourceFileLoader):
 
 
 class References(Struct, frozen=True):
-    """The reference files of one module's cases, each executed once."""
+    """The reference files of one module's cases, each executed once. What one sets in its process (the current folder,
+    variables, filters of warnings, NumPy's handling of errors) it finds again, and nobody else does."""
 
     _modules: dict[Path, ModuleType] = field(default_factory=dict)
+    _left: dict[Path, _State] = field(default_factory=dict)
 
     def call(self, path: Path, function: str, inputs: Sequence[Array]) -> tuple[object, ...]:
         """Return the results of the file's `function` for `inputs`, which it cannot change: one value per result.
@@ -47,27 +55,40 @@ class References(Struct, frozen=True):
         Raises `RetargetError` for a file that cannot be executed, a missing function, and what it raises, with the
         location in the file.
         """
-        with watched():
-            module = self._module(path)
+        shown = display_path(path)
+        with self._apart(path), watched():
+            module = self._module(path, shown)
             called = getattr(module, function, None)
             if not callable(called):
                 known = sorted(
                     one for one, value in vars(module).items() if callable(value) and not one.startswith("_")
                 )
                 has = f"it has: {', '.join(known) or 'none'}{did_you_mean(function, known)}"
-                msg = f"{display_path(path)} has no function {function!r}; {has}"
+                msg = f"{shown} has no function {function!r}; {has}"
                 raise RetargetError(msg)
             try:
-                with contextlib.chdir(Path.cwd()):  # the messages about what follows name paths relative to this folder
+                with contextlib.chdir(Path.cwd()):  # each call starts in the same folder
                     returned = called(*(_read_only(array) for array in inputs))
             except (Exception, SystemExit) as error:
-                raise _failed(error, path, f"{function} raised") from error
+                raise _failed(error, path, shown, f"{function} raised") from error
         if returned is None:
-            msg = f"{function} of {display_path(path)} returned None, expected an array, or a tuple of one per result"
+            msg = f"{function} of {shown} returned None, expected an array, or a tuple of one per result"
             raise RetargetError(msg)
         return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
 
-    def _module(self, path: Path) -> ModuleType:
+    @contextlib.contextmanager
+    def _apart(self, path: Path) -> Iterator[None]:
+        before = _state()
+        with warnings.catch_warnings():
+            _set(self._left.get(path, before))
+            try:
+                yield
+            finally:
+                with contextlib.suppress(FileNotFoundError):  # it may have left a folder that is gone
+                    self._left[path] = _state()
+                _set(before)
+
+    def _module(self, path: Path, shown: str) -> ModuleType:
         if path in self._modules:
             return self._modules[path]
         name = f"_retarget_reference_{hashlib.sha256(bytes(path)).hexdigest()[:16]}"
@@ -79,9 +100,22 @@ class References(Struct, frozen=True):
             loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[name]
-            raise _failed(error, path, "importing it raised") from error
+            raise _failed(error, path, shown, "importing it raised") from error
         self._modules[path] = module
         return module
+
+
+def _state() -> _State:
+    return Path.cwd(), os.environ.copy(), [*warnings.filters], np.geterr()
+
+
+def _set(state: _State) -> None:
+    folder, env, warnings.filters, errors = state
+    os.chdir(folder)
+    for name in os.environ.keys() - env.keys():
+        del os.environ[name]
+    os.environ.update(env)
+    np.seterr(**errors)
 
 
 def _read_only(array: Array) -> Array:
@@ -92,9 +126,8 @@ def _read_only(array: Array) -> Array:
     return np.frombuffer(array.tobytes(), np.uint8).view(array.dtype).reshape(np.shape(array))
 
 
-def _failed(error: BaseException, path: Path, what: str) -> RetargetError:
+def _failed(error: BaseException, path: Path, shown: str, what: str) -> RetargetError:
     """Return the error that names the last location in `path` on the way to what raised, and shows the line."""
-    shown = display_path(path)
     if isinstance(error, SyntaxError) and error.filename == str(path):
         location, line = f"{shown}:{error.lineno}", (error.text or "").strip()
         message = error.msg

@@ -32,7 +32,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget, Target
+from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.results import History
 from retarget.session import (
     EXPECTATIONS_FILE,
@@ -140,19 +140,25 @@ def fingerprints(declared: Declared, engine: Engine, select: str = "") -> Finger
         if isinstance(target, RunTarget) and any(path.suffix == ".py" for path in digests.named_files(made) or ()):
             unknown["their cases name a Python file, which may read anything"] += 1
             continue
-        parts = [*keys, digests.of(target, rules(one.suite_id).rules_for(one.target))]
-        for name in names[1:]:  # any of the runs of these gives the results to agree with
-            parts += [
-                digests.of(replace(run, compile=generated(one.suite_id, name)))
-                for run in runs.get((one.suite_id, name), ())
-            ]
+        limits = [str(generated(one.suite_id, name).timeout) for name in names]
+        parts = [*keys, *limits, digests.of(target, rules(one.suite_id).rules_for(one.target))]
+        own = [target] if isinstance(target, RunTarget) else []
+        others = [run for name in names[1:] for run in runs.get((one.suite_id, name), ())]  # any may be agreed with
+        parts += [digests.of(replace(run, compile=generated(one.suite_id, run.compile.name))) for run in others]
         bounds = [bound for of_metric in goldens(one.suite_id) for bound in of_metric.rules_for(one.target).all]
         parts += [f"{bound.signature} {bound.until} {bound.when}" for bound in bounds]
-        if isinstance(target, RunTarget):  # another runner takes it
-            parts += [f"{target.runtime.host_os} {target.runtime.host_arch}"]
+        parts += [_where(run.runtime) for run in (*own, *others)]
         found[one.id] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     relative = frozenset(os.path.relpath(one) for one in files)
     return Fingerprints(of=found, unknown=dict(unknown), files=relative)
+
+
+def _where(runtime: RuntimeConfig) -> str:
+    """Return what is declared of where a run is made: its hosts (another runner takes it), and the folder of its build,
+    which need not be on this machine."""
+    build, folder = runtime.toolchain and runtime.toolchain.path, Path.cwd()
+    build = build.relative_to(folder) if build and build.is_relative_to(folder) else build
+    return f"{runtime.host_os} {runtime.host_arch} {build}"
 
 
 def _references(one: DeclaredTarget, registry: Registry) -> Sequence[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -348,3 +350,22 @@ def test_inputs_of_every_type_and_shape_reach_a_reference_as_they_are(
         (got,) = References().call(path, "f", [array])
         assert isinstance(got, np.ndarray)
         assert (got.dtype, got.shape, got.tolist()) == (array.dtype, array.shape, array.tolist())
+
+
+def state() -> tuple[object, ...]:
+    return str(Path.cwd()), os.environ.get("KNOB"), np.geterr()["divide"], warnings.filters[0][0]
+
+
+def test_what_a_reference_sets_in_its_process_stays_for_itself_alone(tmp_path: Path) -> None:
+    top = f"import warnings\n{TOP}{inspect.getsource(state)}"
+    sets = "os.chdir(HERE)\nos.environ['KNOB'] = '1'\nnp.seterr(divide='call')\nwarnings.simplefilter('always')\n"
+    write(
+        tmp_path / "sets.py",
+        f"{top}{sets}def f():\n    there = os.getcwd()\n    os.chdir('/')\n    return [(there, state())]\n",
+    )
+    write(tmp_path / "other.py", f"{top}def f(): return [state()]\n")
+    before, references = state(), References()
+    for _ in range(2):
+        (returned,) = references.call(tmp_path / "sets.py", "f", ())
+        assert returned == (str(tmp_path), ("/", "1", "call", "always"))
+        assert references.call(tmp_path / "other.py", "f", ()) == (before,) == (state(),)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Suite, Target
+from retarget.model import CompileTarget, Suite, Target, Toolchain
 from retarget.session import Declared, DeclaredTarget
 from retarget_ci.planning import fingerprints as module
 from retarget_ci.planning.fingerprints import Fingerprints, _references
@@ -53,10 +53,27 @@ def found_of(
     return module.fingerprints(Declared(registry=registry, targets=declared), engine)
 
 
-def test_runs_on_other_hosts_have_other_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
-    hosts: list[dict[str, object]] = [{}, {"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
-    found = [found_of(run_target(COMPILED, **host)).of for host in hosts]
-    assert len({one[f"{ID}::m_c_r"] for one in found}) == len(hosts)
+@pytest.mark.parametrize("agrees", [False, True])
+def test_runs_on_other_hosts_or_of_other_builds_and_compiles_with_other_limits_have_other_fingerprints(
+    agrees: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hosts: list[dict[str, object]] = [{"host_arch": ("arm64",)}, {"host_os": ("macos",)}, {"host_os": ("arm64",)}]
+    places = (Path("/opt/iree"), Path("/opt/iree-2"), tmp_path / "iree")
+    builds = [{"toolchain": Toolchain(name="t", path=path, origin=ORIGIN)} for path in places]
+
+    def of(timeout: float | None = None, **fields: object) -> str:
+        other = compile_target("m", "d", timeout=timeout)
+        last = (COMPILED, RUN, other, run_target(other, **fields)) if agrees else (other, run_target(other, **fields))
+        return found_of(*last, references=("d",) * agrees).of[f"{ID}::m_{'c' if agrees else 'd'}_r"]
+
+    assert len({of(), of(5.0), *(of(**one) for one in (*hosts, *builds))}) == 2 + len(hosts) + len(builds)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")  # another checkout
+    inside = Toolchain(name="t", path=Path.cwd() / "iree", origin=ORIGIN)
+    here = of(toolchain=inside)
+    monkeypatch.chdir(tmp_path)
+    assert here == of(**builds[-1])
 
 
 def test_how_what_cases_agree_with_is_run_decides_too(monkeypatch: pytest.MonkeyPatch) -> None:
