@@ -11,6 +11,8 @@ from retarget.results.measurements import Baseline as Baseline
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.overview import FailureGroup as FailureGroup
 from retarget.results.overview import State as State
+from retarget.results.overview import blocker_of as blocker_of
+from retarget.results.overview import unexplained as unexplained
 from retarget.results.plan import Leg as Leg
 from retarget.results.plan import Plan as Plan
 from retarget.results.plan import Waived as Waived

@@ -359,6 +359,22 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             force_setattr(self, "outcome", Outcome.PARTIAL)
 
     @property
+    def compile_id(self) -> str:
+        """The id of its compile target, which has the same parents."""
+        return f"{self.nodeid.removesuffix(self.target)}{self.module}_{self.compiler}"
+
+    @property
+    def blocker(self) -> str:
+        """The id of the target that blocks it: of an artifact that was not made, its compile target."""
+        return self.blocked_by or self.compile_id
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it may block others: it failed, or was neither run nor excused by a rule."""
+        is_lost = self.outcome is Outcome.NOT_RUN or (self.outcome is Outcome.SKIPPED and not self.excused)
+        return self.outcome.is_bad or is_lost
+
+    @property
     def missing_cases(self) -> tuple[str, ...]:
         """The names of the cases without an outcome, where neither a rule nor the failure that ended the run says
         why, nor the results are too old to say it."""
