@@ -20,6 +20,7 @@ from retarget.results.plan import digest_of_ids as digest_of_ids
 from retarget.results.record import CaseRecord as CaseRecord
 from retarget.results.record import DeviceRecord as DeviceRecord
 from retarget.results.record import GoldenRecord as GoldenRecord
+from retarget.results.record import Machine as Machine
 from retarget.results.record import Outcome as Outcome
 from retarget.results.record import Result as Result
 from retarget.results.record import TargetRecord as TargetRecord

@@ -257,6 +257,23 @@ class DeviceRecord(_Record, frozen=True, kw_only=True):
         return DeviceInfo(ordinal=0, **fields).traits
 
 
+class Machine(tuple[str, ...]):
+    """Where something was measured: host, kind of CPU, devices."""
+
+    __slots__ = ()
+
+    def __new__(cls, *words: str) -> Machine:
+        return super().__new__(cls, words)
+
+    def is_like(self, other: Machine) -> bool:
+        """Whether compilers make the same for both: CPU and devices are of one kind, whatever the host's name."""
+        return self[1:] == other[1:]
+
+    def __str__(self) -> str:
+        host, cpu, *devices = self
+        return ", ".join(filter(None, (host, cpu and f"the CPU {cpu}", *devices))) or "an unknown one"
+
+
 class Sibling(_Record, frozen=True, kw_only=True):
     """Another run target of the same module."""
 
@@ -409,9 +426,9 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         """Words for where its toolchains are."""
         return tuple(f"the toolchain {one}" for one in self.toolchains) or ("the declared toolchains",)
 
-    def machine(self, host: str) -> tuple[str, ...]:
-        """Return what must be equal for times to be compared: the session's host, and the devices."""
-        return host, *sorted(f"{device.physical_id} {device.name}" for device in self.devices)
+    def machine(self, host: str, cpu: str) -> Machine:
+        """Return what must be equal for times to be compared: the session's host with its kind of CPU, the devices."""
+        return Machine(host, cpu, *sorted(f"{device.physical_id} {device.name}" for device in self.devices))
 
     @property
     def runtime_builds(self) -> tuple[str, ...]:

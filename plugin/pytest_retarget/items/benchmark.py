@@ -40,6 +40,13 @@ class Benchmark:
         self._unjudged: list[str] = []
         self._timed = 0
 
+    @cached_property
+    def _host(self) -> tuple[str, str]:
+        """This host and its kind of CPU, as the session's results name them."""
+        from retarget.session import host_identity
+
+        return platform.node(), host_identity()[:12]
+
     def prepare(self, trial: Trial) -> None:
         """Before a target runs, see to it that nothing is compiled beside it."""
         if isinstance(trial.target, RunTarget):
@@ -62,7 +69,7 @@ class Benchmark:
         goldens = self._rules(path, trial.target.compiled.suite)
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
-        results = tuple(judge_goldens(rules, trial.record, baseline, platform.node(), passes=passes))
+        results = tuple(judge_goldens(rules, trial.record, baseline, *self._host, passes=passes))
         trial.update_record(goldens=tuple(one for _, one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.case)}{one.text}" for _, one in results if one.verdict == "not judged"
