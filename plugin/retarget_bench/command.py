@@ -13,14 +13,14 @@ from pathlib import Path
 from msgspec import Struct
 from retarget.cli import input_path, select_records
 from retarget.model import Metric, parse_percent
-from retarget.results import Baseline, Machine, Measurement, Outcome, TargetRecord, read_results
+from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results
 from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
+from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured, machine_text
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""
-_ByMachine = Mapping[Machine, Sequence[Measurement]]
+_ByMachine = Mapping[tuple[str, ...], Sequence[Measurement]]
 
 _WITHIN = "5 %"
 _WORDS = {
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
-    elsewhere = Counter(str(one) for key in shared for one in in_a[key] if one not in in_b[key])
+    elsewhere = Counter(machine_text(one) for key in shared for one in in_a[key] if one not in in_b[key])
     notes = [f"not measured any more: {one}" for one in lost]
     notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
@@ -114,12 +114,12 @@ def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) ->
     are alike."""
     for one in (shared := [one for one in after if one in before]):
         found = compare_measured(before[one], after[one], within=within)
-        yield _Row(key=key, found=found, on=str(one) if len({*before, *after}) > 1 else "")
+        yield _Row(key=key, found=found, on=machine_text(one) if len({*before, *after}) > 1 else "")
     if not shared:
         alike = {one[1:] for one in before} & {one[1:] for one in after} if key[1].is_exact else set()
         old, new = ([one for one in side if not alike or one[1:] in alike] for side in (before, after))
         series = ([*chain(*map(side.__getitem__, chosen))] for side, chosen in ((before, old), (after, new)))
-        machines = () if alike else tuple(" and ".join(map(str, one)) for one in (old, new))
+        machines = () if alike else tuple(" and ".join(map(machine_text, one)) for one in (old, new))
         found = compare_measured(*series, within=within)
         yield _Row(key=key, found=found, machines=machines)
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Golden, Metric
-from retarget.results import Baseline, GoldenRecord, Machine, Measurement, TargetRecord
+from retarget.results import Baseline, GoldenRecord, Measurement, TargetRecord
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
@@ -194,7 +194,7 @@ def judge_goldens(
 
 
 def _judged(
-    rule: Golden, one: Measurement, machines: Mapping[Machine, Sequence[Measurement]], own: Machine
+    rule: Golden, one: Measurement, machines: Mapping[tuple[str, ...], Sequence[Measurement]], own: tuple[str, ...]
 ) -> tuple[str, str]:
     """Return the verdict, and the text for people. `machines` have earlier measurements, `own` is this one."""
     now = rule.metric.text(one.value)
@@ -210,12 +210,17 @@ def _judged(
     within = rule.within or 0.0
     machine = own
     if own not in machines and machines and rule.metric.is_exact:
-        machine = [*([known for known in machines if known.is_like(own)] or machines)][-1]
+        machine = [*([known for known in machines if known[1:] == own[1:]] or machines)][-1]
     before = machines.get(machine, ())
     comparison = compare_measured(before, [one], within=within)
     text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
-    text += "" if machine.is_like(own) else f"; of another machine: {machine}"
+    text += "" if machine[1:] == own[1:] else f"; of another machine: {machine_text(machine)}"
     return _VERDICTS.get(comparison.finding, "kept"), text
+
+
+def machine_text(machine: tuple[str, ...]) -> str:
+    """Name a machine of a baseline for people."""
+    return ", ".join(filter(None, machine)) or "an unknown one"
 
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:

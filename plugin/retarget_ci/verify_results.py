@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
-from retarget.results import Leg, Outcome, Plan, SessionResults, TargetRecord, blocker_of
+from retarget.results import Leg, Outcome, Plan, SessionResults, TargetRecord
 from retarget.support import Checkout, counted, did_you_mean, display_path, first_line, listed, shown
 
 _LONGEST = 200
@@ -178,7 +178,7 @@ class _Results:
 
         A blocking target without any result is a separate problem.
         """
-        cause = blocker_of(record, self.results)
+        cause = record.blocker_in(self.results)
         if isinstance(cause, str):
             is_lost = cause not in self._leg_of
             return f"blocked by {cause}, which the plan does not have: {_one_line(record.reason)}" if is_lost else ""

@@ -12,17 +12,7 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
-from retarget.results import (
-    History,
-    Outcome,
-    Plan,
-    SessionResults,
-    Sessions,
-    TargetRecord,
-    Waived,
-    read_results,
-    unexplained,
-)
+from retarget.results import History, Outcome, Plan, SessionResults, Sessions, TargetRecord, Waived, read_results
 from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
@@ -147,12 +137,13 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
     compilers = {records[-1].compiler for records in attempts.values()}
     ids = legs.keys() | waived.keys() | attempts.keys()
     parents = {nodeid.rpartition("_")[0] for nodeid in ids}
-    lost = unexplained({one: records[-1] for one, records in attempts.items()}, planned=legs)
+    lost = TargetRecord.unexplained({one: records[-1] for one, records in attempts.items()}, planned=legs)
     compilers |= {nodeid.rpartition("_")[2] for nodeid in ids & parents}
 
     def target(nodeid: str, records: Sequence[TargetRecord]) -> Target:
         planned, waiver = legs.get(nodeid), waived.get(nodeid)
         result = records[-1] if records else None
+        unseen = State.MISSING if planned is not None else State.WAIVED
         if result is not None and result.module:
             names = (result.file, result.suite, result.module, result.compiler, result.runtime)
         else:
@@ -164,13 +155,7 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
             module=names[2],
             compiler=names[3],
             runtime=names[4],
-            state=State.UNEXPLAINED
-            if nodeid in lost
-            else state_of(result)
-            if result is not None
-            else State.MISSING
-            if planned is not None
-            else State.WAIVED,
+            state=State.UNEXPLAINED if nodeid in lost else state_of(result) if result is not None else unseen,
             attempts=tuple(records),
             leg=planned.name if planned is not None else "",
             waiver=_reason(waiver) if waiver is not None else "",

@@ -171,22 +171,19 @@ class RuleUsage:
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]]) -> tuple[CaseUse, ...]:
-        """Return the rules in force that name cases. Suites of the files in `suites` that were not seen as a whole have
-        no module that one names, and all files that it serves are among these."""
+        """Return the rules in force that name cases, of those that can be judged."""
         in_force = (rule for origin, rule in self._rules.items() if origin in self._in_force)
         naming = [rule for rule in in_force if rule.cases and not rule.is_expired]
-        is_judged = self._judgement(suites, by_modules=True)
+        is_judged = self._judgement(suites)
         return tuple(
             (str(rule.origin.file), rule.origin.key_path, rule.cases, effect.modules)
             for rule in naming
             if (effect := self._effects.get(rule.origin)) is not None and effect.modules and is_judged(rule)
         )
 
-    def _judgement(
-        self, suites: Mapping[Path, Sequence[Suite]], *, by_modules: bool = False
-    ) -> Callable[[Expectation], bool]:
-        """Return the function that decides whether all suites that a rule serves were collected; with `by_modules`,
-        those that have a module which it names."""
+    def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
+        """Return the function that decides whether all files that a rule serves were read, and all suites collected
+        that may have a module which it names."""
         files_in = cache(discover_suites)
 
         @cache
@@ -196,9 +193,6 @@ class RuleUsage:
         def is_judged(rule: Expectation) -> bool:
             file = rule.origin.file
             files = [file] if file.name == SUITE_FILE else files_in((file.parent,))
-            if not all(one in suites for one in files):
-                return False
-            others = (suite for one in files for suite in left_out(one))
-            return not any(not by_modules or _may_name(rule, suite) for suite in others)
+            return all(one in suites and not any(_may_name(rule, suite) for suite in left_out(one)) for one in files)
 
         return is_judged

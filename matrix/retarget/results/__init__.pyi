@@ -11,8 +11,6 @@ from retarget.results.measurements import Baseline as Baseline
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.overview import FailureGroup as FailureGroup
 from retarget.results.overview import State as State
-from retarget.results.overview import blocker_of as blocker_of
-from retarget.results.overview import unexplained as unexplained
 from retarget.results.plan import Leg as Leg
 from retarget.results.plan import Plan as Plan
 from retarget.results.plan import Waived as Waived
@@ -20,7 +18,6 @@ from retarget.results.plan import digest_of_ids as digest_of_ids
 from retarget.results.record import CaseRecord as CaseRecord
 from retarget.results.record import DeviceRecord as DeviceRecord
 from retarget.results.record import GoldenRecord as GoldenRecord
-from retarget.results.record import Machine as Machine
 from retarget.results.record import Outcome as Outcome
 from retarget.results.record import Result as Result
 from retarget.results.record import TargetRecord as TargetRecord

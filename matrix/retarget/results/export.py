@@ -31,7 +31,7 @@ from retarget import __version__
 from retarget.results.files import Attribution, SessionResults, Sessions
 from retarget.results.history import seconds_of
 from retarget.results.measurements import Measurement
-from retarget.results.overview import State, unexplained
+from retarget.results.overview import State
 from retarget.results.record import Outcome, Result, TargetRecord
 from retarget.support.text import strip_colour
 
@@ -50,7 +50,7 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
     said = {(one.session, one.nodeid): one for session in sessions for one in session.attributions}
-    lost = unexplained(results)
+    lost = TargetRecord.unexplained(results)
     for target, record in sorted(results.items()):
         case = _case(record, said.get((record.session, target)), is_lost=target in lost)
         kinds.update(child.tag for child in case)
@@ -102,9 +102,7 @@ def _case(record: TargetRecord, said: Attribution | None, *, is_lost: bool) -> E
     elif outcome is Outcome.XFAILED or (outcome is Outcome.INTERMITTENT and record.result is Result.FAILED):
         SubElement(case, "skipped", type="pytest.xfail", message=_text(record.reason))
     elif is_lost:
-        SubElement(
-            case, "error", message=_short(f"blocked by {record.blocker}, which did not fail among these results")
-        )
+        SubElement(case, "error", message=_short(f"blocked by {record.blocker}, which did not fail in these results"))
     elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED} or outcome.is_incomplete:
         reason = record.reason or str(State.of(record))
         where = f"{record.file}:{record.line + 1}: {reason}"
@@ -147,7 +145,7 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     killed, or failed for more than targets.
     """
     together = Sessions(sessions)
-    attempts, lost = together.attempts, unexplained(together.results)
+    attempts, lost = together.attempts, TargetRecord.unexplained(together.results)
     results = [of_target[-1] for _, of_target in sorted(attempts.items())]
     tests = [_test(record, attempts[record.nodeid]) for record in results]
     for test in tests:

@@ -1,13 +1,9 @@
 """The history of a project's targets: one small file per run, and all runs in columns.
 
 A run is what the sessions of one CI run found together. Its file is compressed JSON: the targets' ids, the states that
-occur once each, and for each target the number of its state and how long it took. The file's name begins with the
-run's start and ends with a digest of its content, so the same run has the same file wherever it is written.
-
-Each run has its own file, named by its start and a digest of its content, and written atomically. So any number of
-writers may add at once, adding a run twice changes nothing, and no file is ever changed or removed here.
-
-The history of one target: since when it is as it is, what changed, and how often chance decided.
+occur once each, and for each target the number of its state and how long it took. It is named by the run's start and a
+digest of its content, and written atomically: any number of writers may add at once, adding a run twice changes
+nothing, and no file is ever changed or removed here.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from retarget.model.metrics import Metric
 from retarget.results.files import SessionResults
-from retarget.results.record import CaseRecord, Machine, Outcome, TargetRecord
+from retarget.results.record import CaseRecord, Outcome, TargetRecord
 
 MeasurementKey = tuple[str, Metric, str]
 """A target's id, a metric, and a case; empty for what is of the target as a whole."""
@@ -74,7 +74,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
 
         Only targets that passed in a benchmark count: what was too slow, or what no rule has judged, is no measure.
         """
-        found: dict[MeasurementKey, dict[Machine, Sequence[Measurement]]] = {}
+        found: dict[MeasurementKey, dict[tuple[str, ...], Sequence[Measurement]]] = {}
         for session in (one for one in sessions if one.is_benchmark):
             for target, record in session.latest.items():
                 for one in cls.of(record) if record.outcome in _GOOD else ():
@@ -84,7 +84,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
         return found
 
 
-Baseline = Mapping[MeasurementKey, Mapping[Machine, Sequence[Measurement]]]
+Baseline = Mapping[MeasurementKey, Mapping[tuple[str, ...], Sequence[Measurement]]]
 """Measurements by machine, oldest first; the machine that has the last one comes last."""
 
 

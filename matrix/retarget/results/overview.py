@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -25,13 +25,13 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def among(cls, records: Iterable[TargetRecord]) -> list[FailureGroup]:
-        """Return the failures by stage and signature, the largest group first; with those that are `unexplained`.
+        """Return the failures by stage and signature, the largest group first; `unexplained` ones, too.
 
         Of a group, the target whose module compiles fastest comes first: the smallest one as far as records tell.
         """
         groups: dict[tuple[str, str], list[TargetRecord]] = {}
         results = {record.nodeid: record for record in records}
-        lost = unexplained(results)
+        lost = TargetRecord.unexplained(results)
         for record in results.values():
             if (state := State.of(record)).is_bad or record.nodeid in lost:
                 groups.setdefault((state.stage, state.signature), []).append(record)
@@ -219,29 +219,6 @@ WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
 def is_worse(one: Difference) -> bool:
     """Whether a result is worse than before, or new and bad."""
     return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
-
-
-def blocker_of(record: TargetRecord, results: Mapping[str, TargetRecord]) -> TargetRecord | str:
-    """Return the target at the end of what blocks one: a blocked one where they block each other, an id where `results`
-    do not have it."""
-    seen: set[str] = set()
-    while record.outcome is Outcome.BLOCKED and record.nodeid not in seen:
-        seen.add(record.nodeid)
-        if record.blocker not in results:
-            return record.blocker
-        record = results[record.blocker]
-    return record
-
-
-def unexplained(results: Mapping[str, TargetRecord], planned: Container[str] = ()) -> frozenset[str]:
-    """Return the targets that are blocked although what blocks them is not among `results`, or neither failed there nor
-    went without a verdict. A blocker that is `planned` is missing by itself."""
-
-    def explains(found: TargetRecord | str) -> bool:
-        return found in planned if isinstance(found, str) else found.blocks
-
-    blocked = (one for one, record in results.items() if record.outcome is Outcome.BLOCKED)
-    return frozenset(one for one in blocked if not explains(blocker_of(results[one], results)))
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
+from retarget.session import host_identity
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
@@ -35,17 +36,11 @@ class Benchmark:
         self._config = config
         self._settings = config.stash[SETTINGS]
         self._began = time.time()
+        self._host = platform.node(), host_identity()[:12]  # as the session's results name them
         self._goldens: dict[tuple[Path, str], GoldenAssignment] = {}
         self._slowest: list[tuple[float, str, str]] = []
         self._unjudged: list[str] = []
         self._timed = 0
-
-    @cached_property
-    def _host(self) -> tuple[str, str]:
-        """This host and its kind of CPU, as the session's results name them."""
-        from retarget.session import host_identity
-
-        return platform.node(), host_identity()[:12]
 
     def prepare(self, trial: Trial) -> None:
         """Before a target runs, see to it that nothing is compiled beside it."""

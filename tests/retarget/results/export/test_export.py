@@ -223,7 +223,7 @@ def test_a_target_that_no_failure_blocks_is_an_error_in_junit_and_failed_in_ctrf
         (suite,) = ElementTree.fromstring(junit([session("s1", *records, status=1)]))  # noqa: S314
         error = suite.find("testcase[@name='t']/error")
         said = error.attrib["message"] if error is not None else ""
-        assert said == ("blocked by c, which did not fail among these results" if status == "failed" else "")
+        assert said == ("blocked by c, which did not fail in these results" if status == "failed" else "")
         (test,) = (one for one in report(*records)["tests"] if one["name"] == "t")
         assert (test["status"], test["rawStatus"]) == (status, "blocked")
 
