@@ -49,6 +49,14 @@ def terminal_file(reporter: Any) -> Any:
     return reporter._tw._file
 
 
+def say(config: pytest.Config, line: str, *, red: bool = False) -> None:
+    """Write a line of its own, where there is a terminal."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(line, red=red)
+
+
 def count_collected(reporter: Any, count: int) -> None:
     """Let the reporter count items that were not made."""
     reporter._numcollected += count

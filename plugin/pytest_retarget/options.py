@@ -7,6 +7,7 @@ that names its location and the expected form.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import math
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -257,6 +258,15 @@ def usage_errors(before: str = "") -> Generator[None]:
     except RetargetError as error:
         msg = f"{before}{error}"
         raise pytest.UsageError(msg) from None
+
+
+def require_package(option: str, package: str, extra: str) -> None:
+    """Raise `pytest.UsageError` where the package that an option needs is not installed."""
+    if importlib.util.find_spec(package) is None:
+        from retarget.support import install_hint  # as above
+
+        msg = f"{option} needs the package {package}, which is not installed; {install_hint(extra)}"
+        raise pytest.UsageError(msg)
 
 
 def _check_together(config: pytest.Config) -> None:

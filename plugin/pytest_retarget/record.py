@@ -1,4 +1,5 @@
-"""The record of what happened to a target, as its report carries it: see `retarget.results.record`."""
+"""The record of what happened to a target, as its report carries it: see `retarget.results.record`; and that something
+other than a target failed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,6 @@ from retarget.support import first_line
 
 RECORD = "retarget_record"
 """The attribute of a target's report that holds the record."""
-
 
 EARLIER = "retarget_earlier"
 """The attribute that holds the records of the attempts that failed before, where there are any."""
@@ -34,3 +34,13 @@ def record_of(report: pytest.CollectReport | pytest.TestReport) -> TargetRecord 
         found = replace(found, outcome=outcome, message=first_line(str(report.longrepr)))
         setattr(report, RECORD, found)
     return found
+
+
+OTHER_FAILURES = pytest.StashKey[bool]()
+"""Set where something other than a target failed."""
+
+
+def fail_session(session: pytest.Session, status: pytest.ExitCode = pytest.ExitCode.TESTS_FAILED) -> None:
+    """Let a session fail, with `status` if nothing else has failed, for something that is no result of a target."""
+    session.config.stash[OTHER_FAILURES] = True
+    session.exitstatus = session.exitstatus or status

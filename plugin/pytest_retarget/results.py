@@ -24,11 +24,11 @@ from retarget.worker import available_cores
 
 from pytest_retarget.collect.requirements import PlannedLeg
 from pytest_retarget.collect.suite_files import suite_line
+from pytest_retarget.internals import say
 from pytest_retarget.items.targets import MatrixItem
 from pytest_retarget.options import usage_errors
-from pytest_retarget.record import earlier_records, record_of
+from pytest_retarget.record import OTHER_FAILURES, earlier_records, record_of
 from pytest_retarget.session.declared import declared
-from pytest_retarget.session.progress import OTHER_FAILURES, say
 
 LONGEST_TEXT = 64 << 10
 """Characters of a report that are kept."""

@@ -17,7 +17,7 @@ from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetReco
 from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
-from pytest_retarget.record import record_of
+from pytest_retarget.record import fail_session, record_of
 from pytest_retarget.session.declared import declared
 
 
@@ -91,13 +91,13 @@ class UpdateExpectations:
             for line, colour in self._update.write(registry, in_full=self._config.get_verbosity() > 1):
                 self._say(line, **({colour: True} if colour else {}))
             if self._update.left_over:
-                self._fail(session)
+                fail_session(session)
         except RetargetError as error:
             for line in str(error).splitlines():
                 self._say(line, red=True)
             if isinstance(error, DiagnosticsError):
                 self._say("expectations: nothing was written, because of these errors", yellow=True)
-            self._fail(session)
+            fail_session(session)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show what was written."""
@@ -116,10 +116,6 @@ class UpdateExpectations:
         if session.exitstatus in {pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}:
             return "the run was interrupted"
         return self._crashed
-
-    def _fail(self, session: pytest.Session) -> None:
-        if session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _say(self, line: str, **markup: bool) -> None:
         self._lines.append((line, markup))

@@ -16,7 +16,7 @@ from retarget.model import Metric, parse_percent
 from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results
 from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
+from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured, machine_text
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
     lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
-    elsewhere = Counter(_words(one) for key in shared for one in in_a[key] if one not in in_b[key])
+    elsewhere = Counter(machine_text(one) for key in shared for one in in_a[key] if one not in in_b[key])
     notes = [f"not measured any more: {one}" for one in lost]
     notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
@@ -109,18 +109,18 @@ def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
     return known, sessions.results
 
 
-def _words(*machines: tuple[str, ...]) -> str:
-    return " and ".join(", ".join(filter(None, one)) for one in machines) or "an unknown one"
-
-
 def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) -> Iterator[_Row]:
-    """Yield a row for each machine that both have; where they share none, one for all together."""
+    """Yield a row for each machine that both have; where they share none, one for all together, for sizes of those that
+    are alike."""
     for one in (shared := [one for one in after if one in before]):
         found = compare_measured(before[one], after[one], within=within)
-        yield _Row(key=key, found=found, on=_words(one) if len({*before, *after}) > 1 else "")
+        yield _Row(key=key, found=found, on=machine_text(one) if len({*before, *after}) > 1 else "")
     if not shared:
-        found = compare_measured(*([*chain(*one.values())] for one in (before, after)), within=within)
-        machines = () if key[1].is_exact else (_words(*before), _words(*after))
+        alike = {one[1:] for one in before} & {one[1:] for one in after} if key[1].is_exact else set()
+        old, new = ([one for one in side if not alike or one[1:] in alike] for side in (before, after))
+        series = ([*chain(*map(side.__getitem__, chosen))] for side, chosen in ((before, old), (after, new)))
+        machines = () if alike else tuple(" and ".join(map(machine_text, one)) for one in (old, new))
+        found = compare_measured(*series, within=within)
         yield _Row(key=key, found=found, machines=machines)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -173,10 +173,10 @@ _VERDICTS = {Finding.LARGER: "broken", Finding.NOISY: "not judged", Finding.FEW:
 
 
 def judge_goldens(
-    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str, *, passes: bool = True
+    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str, cpu: str, *, passes: bool = True
 ) -> Iterator[tuple[Golden, GoldenRecord]]:
-    """Yield the verdict of each rule in force for a target on each case that has its metric. `host` is this
-    session's. A target fails where it is `broken`."""
+    """Yield the verdict of each rule in force for a target on each case that has its metric. `host` and `cpu`
+    are this session's. A target fails where it is `broken`."""
     found = tuple(Measurement.of(record))
     for rule in rules:
         if not passes or rule.is_expired:
@@ -189,11 +189,14 @@ def judge_goldens(
             why = ": the artifact is from the cache; --retarget-no-cache compiles" if is_stored else ""
             yield _result(rule, "", "not judged", f"{rule.metric} was not measured{why}")
         for one in of_metric:
-            yield _result(rule, one.case, *_judged(rule, one, record, baseline, host))
+            machines = baseline.get((record.nodeid, one.metric, one.case), {})
+            yield _result(rule, one.case, *_judged(rule, one, machines, record.machine(host, cpu)))
 
 
-def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Baseline, host: str) -> tuple[str, str]:
-    """Return the verdict, and the text for people."""
+def _judged(
+    rule: Golden, one: Measurement, machines: Mapping[tuple[str, ...], Sequence[Measurement]], own: tuple[str, ...]
+) -> tuple[str, str]:
+    """Return the verdict, and the text for people. `machines` have earlier measurements, `own` is this one."""
     now = rule.metric.text(one.value)
     if rule.most is not None:
         most = rule.metric.text(rule.most)
@@ -205,12 +208,19 @@ def _judged(rule: Golden, one: Measurement, record: TargetRecord, baseline: Base
             return "not judged", text
         return "broken", f"{rule.metric} {now}, expected at most {most}"
     within = rule.within or 0.0
-    machines = baseline.get((record.nodeid, rule.metric, one.case), {})
-    any_machine = [*machines.values()][-1] if machines and rule.metric.is_exact else ()
-    before = machines.get(record.machine(host), any_machine)
+    machine = own
+    if own not in machines and machines and rule.metric.is_exact:
+        machine = [*([known for known in machines if known[1:] == own[1:]] or machines)][-1]
+    before = machines.get(machine, ())
     comparison = compare_measured(before, [one], within=within)
     text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
+    text += "" if machine[1:] == own[1:] else f"; of another machine: {machine_text(machine)}"
     return _VERDICTS.get(comparison.finding, "kept"), text
+
+
+def machine_text(machine: tuple[str, ...]) -> str:
+    """Name a machine of a baseline for people."""
+    return ", ".join(filter(None, machine)) or "an unknown one"
 
 
 def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:

@@ -178,28 +178,18 @@ class _Results:
 
         A blocking target without any result is a separate problem.
         """
-        seen = {record.nodeid}
-        while (name := _blocker(record)) in self.results and self.results[name].outcome is Outcome.BLOCKED:
-            record = self.results[name]
-            if name in seen:
-                return f"blocked by {name}, which they block"
-            seen.add(name)
-        cause = self.results.get(name)
-        if cause is None and name in self._leg_of:
-            return ""
-        if cause is None:
-            return f"blocked by {name}, which the plan does not have: {_one_line(record.reason)}"
-        if (
-            cause.outcome.is_bad
-            or cause.outcome is Outcome.NOT_RUN
-            or (cause.outcome is Outcome.SKIPPED and not cause.excused)
-        ):
-            return ""
-        return f"blocked by {cause.nodeid}, which has no failed result ({cause.outcome}): {_one_line(record.reason)}"
+        cause = record.blocker_in(self.results)
+        if isinstance(cause, str):
+            is_lost = cause not in self._leg_of
+            return f"blocked by {cause}, which the plan does not have: {_one_line(record.reason)}" if is_lost else ""
+        if cause.outcome is Outcome.BLOCKED:
+            return f"blocked by {cause.nodeid}, which they block"
+        why = f"which has no failed result ({cause.outcome}): {_one_line(record.reason)}"
+        return "" if cause.blocks else f"blocked by {cause.nodeid}, {why}"
 
     def _other_compile(self, leg: Leg, record: TargetRecord) -> str:
         """Return that a run target ran another compile than its build leg made; empty where it did not."""
-        built = self.results.get(_compile_id(record)) if leg.needs else None
+        built = self.results.get(record.compile_id) if leg.needs else None
         if built is None or built.compile is None or record.compile is None:
             return ""
         if built.compile.returns_checks == record.compile.returns_checks and built.compile.key != record.compile.key:
@@ -257,7 +247,7 @@ class _Results:
 
     def failures(self) -> Iterator[str]:
         """Yield what failed, by outcome and signature, the largest group first."""
-        blocked = Counter(_blocker(record) for record in self.results.values() if record.outcome is Outcome.BLOCKED)
+        blocked = Counter(record.blocker for record in self.results.values() if record.outcome is Outcome.BLOCKED)
         groups: dict[str, list[str]] = {}
         for record in self.results.values():
             if record.outcome.is_bad and not (record.unavailable and record.outcome is Outcome.ERROR):
@@ -281,17 +271,6 @@ def _twice(session: SessionResults) -> Iterator[str]:
     counts = Counter((record.nodeid, record.attempt) for record in records)
     if ids := sorted({nodeid for (nodeid, _), count in counts.items() if count > 1}):
         yield _listing(f"{_files(session)}: {counted(len(ids), 'target')} with several results of one attempt", ids)
-
-
-def _compile_id(record: TargetRecord) -> str:
-    """Return the id of a target's compile target, which has the same parents."""
-    parents = record.nodeid.removesuffix(record.target)
-    return f"{parents}{record.module}_{record.compiler}"
-
-
-def _blocker(record: TargetRecord) -> str:
-    """Return the id of the target that blocks a blocked one: of an artifact that was not made, its compile target."""
-    return record.blocked_by or _compile_id(record)
 
 
 def _signature(record: TargetRecord) -> str:

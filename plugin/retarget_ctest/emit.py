@@ -13,7 +13,7 @@ from retarget import cli
 from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import CollectedSuite, Engine, RuleSet, Selection
+from retarget.session import SUITE_FILE, CollectedSuite, Engine, RuleSet, Selection
 from retarget.support import RetargetError, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
@@ -92,7 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out what this machine cannot run: another host's targets, missing compilers and devices",
     )
     ctest.add_argument(
-        "--check", action="store_true", help=f"write nothing; fail if {_FILE} lacks a target, or `retarget check` does"
+        "--check",
+        action="store_true",
+        help=f"write nothing; fail if {_FILE} is not as declared, or `retarget check` does",
     )
     add_path_arguments(ctest, expressions=True)
     add_toolchain_argument(ctest)
@@ -139,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
                         command=command,
                     )
                 )
-    if tests and all(Path(path).is_dir() for path in arguments.path):  # where pytest judges all rules
+    if tests and all(Path(path).is_dir() or Path(path).name == SUITE_FILE for path in arguments.path):
         tests.append(_check(root, arguments))
     if not tests:
         what = "can run here" if left_out else "is selected"
@@ -150,15 +152,30 @@ def run(arguments: argparse.Namespace) -> int:
     _expect_ours(written)
     if arguments.check:
         text = written.read_text(encoding="utf-8") if written.is_file() else ""
-        lost = [test.name for test in tests if f"add_test({cmake_text(test.name)} " not in text]
-        if lost:
-            what = f"{counted(len(lost), 'target')} that no test runs: {listed(lost)}"
+        problems = [*_differences(tests, text, root)]
+        for what in problems:
             sys.stderr.write(f"{display_path(written)}: found {what}; write it again with `retarget emit ctest`\n")
-        return 1 if lost else 0
+        return 1 if problems else 0
     write_files([(written, _ctest_file(tests, root))], force=True)
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
     sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
     return 0
+
+
+def _differences(tests: Iterable[_Test], text: str, root: Path) -> Iterator[str]:
+    """Yield the targets that a file has no test of, and the tests that are not as declared, whatever devices they lock:
+    those are of the machine."""
+
+    def properties(lines: Iterable[str]) -> tuple[str, ...]:
+        return tuple(line for line in lines if not line.startswith(("  RESOURCE_LOCK ", "add_test(")))
+
+    written = {properties(block.strip().splitlines()) for block in text.split("\n\n")}
+    names = {block[0] for block in written if block}
+    declared = {test.name: properties(_lines_of(test, root)) for test in tests}
+    if lost := [name for name, block in declared.items() if block[0] not in names]:
+        yield f"{counted(len(lost), 'target')} that no test runs: {listed(lost)}"
+    if other := [name for name, block in declared.items() if block[0] in names and block not in written]:
+        yield f"{counted(len(other), 'test')} whose labels, fixtures or limits are not as declared: {listed(other)}"
 
 
 def _check(root: Path, arguments: argparse.Namespace) -> _Test:

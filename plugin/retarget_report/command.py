@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 from retarget.results import Sessions
-from retarget.support import RetargetError, display_path, install_hint, write_atomically
+from retarget.support import RetargetError, display_path, install_hint, listed, write_atomically
 
 from retarget_report.folder import expect_free
 from retarget_report.read import Report, State, read_report
@@ -148,6 +148,8 @@ def _index(report: Report) -> str:
         judged=judged,
         good=sum(number for state, number in counts.items() if state.sort == "good"),
         missing=counts[State.MISSING],
+        lost=[target.id for target in report.targets if target.state is State.UNEXPLAINED],
+        listed=listed,
         incomplete=[session for session in report.sessions if not session.is_complete],
         failed=[session for session in Sessions(report.sessions).faulty if session.is_complete],
         written=datetime.now(UTC).timestamp(),

@@ -137,11 +137,13 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
     compilers = {records[-1].compiler for records in attempts.values()}
     ids = legs.keys() | waived.keys() | attempts.keys()
     parents = {nodeid.rpartition("_")[0] for nodeid in ids}
+    lost = TargetRecord.unexplained({one: records[-1] for one, records in attempts.items()}, planned=legs)
     compilers |= {nodeid.rpartition("_")[2] for nodeid in ids & parents}
 
     def target(nodeid: str, records: Sequence[TargetRecord]) -> Target:
         planned, waiver = legs.get(nodeid), waived.get(nodeid)
         result = records[-1] if records else None
+        unseen = State.MISSING if planned is not None else State.WAIVED
         if result is not None and result.module:
             names = (result.file, result.suite, result.module, result.compiler, result.runtime)
         else:
@@ -153,7 +155,7 @@ def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple
             module=names[2],
             compiler=names[3],
             runtime=names[4],
-            state=state_of(result) if result is not None else State.MISSING if planned is not None else State.WAIVED,
+            state=State.UNEXPLAINED if nodeid in lost else state_of(result) if result is not None else unseen,
             attempts=tuple(records),
             leg=planned.name if planned is not None else "",
             waiver=_reason(waiver) if waiver is not None else "",
@@ -219,6 +221,7 @@ class State(StrEnum):
     XPASS = "xpass", "u", "!", "xpass", "bad", "passed, but was expected to fail"
     ERROR = "error", "e", "‼", "error", "bad", "its setup or teardown failed"
     MISSING = "missing", "m", "?", "missing", "bad", "planned, but has no result"
+    UNEXPLAINED = "unexplained", "c", "⊗", "unexplained", "bad", "blocked by a target that has no failure here"
     FLAKY = "flaky", "k", "↻", "flaky", "good", "failed, was tried again, and passed"
     INTERMITTENT = "intermittent", "i", "∿", "chance", "good", "passes or fails by chance, as its rule allows"
     BLOCKED = "blocked", "b", "⊘", "blocked", "none", "not run because another target failed"

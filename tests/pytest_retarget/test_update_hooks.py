@@ -167,7 +167,8 @@ def hooks(rules: Rules, monkeypatch: pytest.MonkeyPatch, **known: Any) -> Update
 
 def ended(made: UpdateExpectations, **known: Any) -> tuple[int, list[tuple[str, dict[str, bool]]]]:
     session: Any = SimpleNamespace(
-        **{"shouldfail": False, "shouldstop": False, "exitstatus": pytest.ExitCode.OK} | known
+        config=SimpleNamespace(stash={}),
+        **{"shouldfail": False, "shouldstop": False, "exitstatus": pytest.ExitCode.OK} | known,
     )
     made.pytest_sessionfinish(session)
     lines: list[tuple[str, dict[str, bool]]] = []

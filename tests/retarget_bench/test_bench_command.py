@@ -13,9 +13,11 @@ from retarget.results.record import CompileRecord, TimesRecord
 pytestmark = pytest.mark.usefixtures("cwd")
 
 
-def write(place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True, host: str = "h") -> None:
+def write(
+    place: str, *, scale: dict[str, float], size: int = 100, timed: bool = True, host: str = "h", cpu: str = ""
+) -> None:
     """Write results of a session in which each target's calls take `scale` ms."""
-    start = new_session(selected=1, digest="", host=host)
+    start = new_session(selected=1, digest="", host=host, cpu=cpu)
     with ResultsWriter(Path(place), start) as writer:
         for name, factor in scale.items():
             samples = tuple(factor * (0.001 + 1e-6 * (number % 7)) for number in range(40))
@@ -97,6 +99,17 @@ def test_measurements_of_another_machine_are_said_to_be_so(capsys: pytest.Captur
         "artifact-size": None,
         "dispatches": None,
     }
+
+
+def test_another_cpu_of_one_name_is_another_machine_also_for_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    write("before", scale={"same": 1.0}, cpu="A")
+    write("after", scale={"same": 1.0}, cpu="B")
+    assert compare() == 0
+    said = "another machine: 4 measurements on h, the CPU A → h, the CPU B: may differ for that"
+    assert [line for line in capsys.readouterr().out.splitlines() if "machine" in line] == [said]
+    write("before", scale={"same": 1.0}, host="other", cpu="B", size=90)
+    assert compare("--metric", "artifact-size") == 1
+    assert "90 B → 100 B  (larger)" in capsys.readouterr().out
 
 
 def test_a_misspelt_word_of_an_expression_is_noted(capsys: pytest.CaptureFixture[str]) -> None:

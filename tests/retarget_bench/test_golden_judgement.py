@@ -30,11 +30,18 @@ def compiled(size: int = 100, seconds: float = 1.0, *, reused: bool = False) -> 
 
 
 def judged(
-    metric: Metric, now: TargetRecord, before: Sequence[TargetRecord] = (), *, host: str = "h", **bound: float | date
+    metric: Metric,
+    now: TargetRecord,
+    before: Sequence[TargetRecord] = (),
+    *,
+    host: str = "h",
+    cpu: str = "",
+    **bound: float | date,
 ) -> list[tuple[str, str]]:
     rule = Golden(match=("t",), metric=metric, reason="r", origin=ORIGIN, **bound)  # type: ignore[arg-type]
     sessions = [SessionResults(start=new_session(selected=1, digest="", host="h"), records=(one,)) for one in before]
-    return [(one.verdict, one.text) for _, one in judge_goldens([rule], now, Measurement.baseline(sessions), host)]
+    found = judge_goldens([rule], now, Measurement.baseline(sessions), host, cpu)
+    return [(one.verdict, one.text) for _, one in found]
 
 
 def test_a_maximum_needs_no_baseline() -> None:
@@ -66,6 +73,7 @@ def test_only_passed_targets_of_the_same_host_and_device_are_a_baseline() -> Non
     other = DeviceRecord(driver="d", uri="d://1", name="n", physical_id="q")
     for before, host in ((ran(outcome=Outcome.FAILED), "h"), (ran(device=other), "h"), (ran(), "elsewhere")):
         assert judged(Metric.LATENCY, ran(1.1), [before], host=host, within=0.05) == [("not judged", few)]
+    assert judged(Metric.LATENCY, ran(1.1), [ran()], cpu="other", within=0.05) == [("not judged", few)]
 
 
 def test_a_session_that_is_no_benchmark_is_no_baseline() -> None:
@@ -101,15 +109,17 @@ def test_sizes_have_no_noise() -> None:
     assert judged(Metric.ARTIFACT_SIZE, compiled(95), [compiled(100)], within=0.1) == [("kept", kept)]
 
 
-def test_sizes_are_those_of_the_same_machine_and_else_of_the_last_one() -> None:
+def test_sizes_are_those_of_the_same_machine_or_cpu_and_else_of_the_last_one_which_is_named() -> None:
     rule = Golden(match=("t",), metric=Metric.ARTIFACT_SIZE, reason="r", origin=ORIGIN, within=0.1)
     sessions = [
-        SessionResults(start=new_session(selected=1, digest="", host=host), records=(compiled(size),))
+        SessionResults(start=new_session(selected=1, digest="", host=host, cpu=host.upper()), records=(compiled(size),))
         for host, size in (("a", 100), ("b", 200))
     ]
     baseline = Measurement.baseline(sessions)
-    verdicts = {host: next(judge_goldens([rule], compiled(150), baseline, host))[1].verdict for host in "abc"}
-    assert verdicts == {"a": "broken", "b": "kept", "c": "kept"}
+    on = [("a", "A"), ("b", "B"), ("c", "C"), ("c", "A")]
+    found = [next(judge_goldens([rule], compiled(150), baseline, *one))[1] for one in on]
+    assert [one.verdict for one in found] == ["broken", "kept", "kept", "broken"]
+    assert [one.text.partition("; of ")[2] for one in found] == ["", "", "another machine: b, the CPU B", ""]
 
 
 def test_only_compiles_that_happened_have_a_compile_time() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -45,6 +46,25 @@ def test_a_file_that_lacks_a_target_fails_its_check(project: Path, capsys: pytes
     (project / "linalg/expectations.toml").write_text('[[expectation]]\nmatch = "gone"\nstage = "run"\nreason = "r"\n')
     assert main(check) == 1
     assert "found 'gone', which names no module" in capsys.readouterr().err
+
+
+def test_a_file_whose_labels_or_limits_are_not_as_declared_fails_its_check(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["emit", "ctest", "-o", "out", "suite.toml"]) == 0
+    text = Path("out/CTestTestfile.cmake").read_text()
+    assert "add_test([=[retarget check]=]" in text
+    check = ["emit", "ctest", "--check", "-o", "out", "suite.toml"]
+    Path("out/CTestTestfile.cmake").write_text(re.sub(r"  RESOURCE_LOCK .*\n", "", text))  # as of another machine
+    assert main(check) == 0
+    Path("suite.toml").write_text(suite("linalg", tags=["nightly"]))
+    capsys.readouterr()
+    assert main(check) == 1
+    assert capsys.readouterr().err == (
+        "out/CTestTestfile.cmake: found 3 tests whose labels, fixtures or limits are not as declared: linalg/suite.toml"
+        "::linalg::add_vmvx, linalg/suite.toml::linalg::add_vmvx_sync, linalg/suite.toml::linalg::add_vmvx_phone; "
+        "write it again with `retarget emit ctest`\n"
+    )
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from page_targets import SUITE, nodeid_of, target
 from retarget.model import Observation
@@ -49,9 +50,10 @@ def test_a_run_target_that_is_known_to_fail_with_its_compile_is_blocked_by_that(
     assert shown(found) == [("xfail", "compile", "no rule", [0], [1]), ("xfail", "", known, [2], [])]
 
 
-def test_targets_that_block_each_other_are_unexplained() -> None:
-    found = failures([blocked("a_cpu_x", "a_cpu_y"), blocked("a_cpu_y", "a_cpu_x")], {})
-    assert (found.groups, found.unexplained) == ([], [0, 1])
+def test_what_nothing_explains_is_a_group_and_what_comes_to_no_verdict_is_none() -> None:
+    lost = [msgspec.structs.replace(blocked(f"a_cpu_{end}", "a_cpu"), state=State.UNEXPLAINED) for end in "xy"]
+    found = [*lost, target("b_cpu", Outcome.NOT_RUN), blocked("b_cpu_x", "b_cpu")]
+    assert shown(failures(found, {})) == [("unexplained", "", "", [0, 1], [])]
 
 
 def test_targets_that_a_plan_names_and_nothing_ran_are_a_group_of_their_leg() -> None:

@@ -204,6 +204,26 @@ def test_the_page_counts_verdicts_and_says_how_long_a_session_took(tmp_path: Pat
     assert 'role="alert"' not in index
 
 
+def test_blocked_targets_that_no_failure_explains_are_an_alarm_and_count_as_bad(tmp_path: Path) -> None:
+    blocked = {"outcome": Outcome.BLOCKED, "stage": "", "runtime": "local-sync"}
+    ways = {"add": {"blocked_by": node_id("add_llvm-cpu")}, "sub": {"blocked_by": node_id("gone_llvm-cpu")}, "mul": {}}
+    records = [record(name, **blocked, **by) for name, by in ways.items()]
+    fine = record("add", outcome=Outcome.PASSED)
+    write_results(tmp_path / "results", [fine, failed("mul", stage="compile"), *records], status=1)
+    write_site(report := read_report([tmp_path / "results"]), tmp_path / "site")
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    named = f"{node_id('add_llvm-cpu_local-sync')}, {node_id('sub_llvm-cpu_local-sync')}"
+    why = "are blocked by targets that are not among the results, or did not fail there"
+    assert f"<strong>Blocked:</strong> 2 of 5 targets {why}: {named}.</p>" in index
+    assert "<strong>25 %</strong> of the 4 with a verdict as expected, 1 without one" in index
+    assert [str(one.state) for one in report.targets if one.runtime] == ["unexplained", "unexplained", "blocked"]
+    plan = write_leg_plan(tmp_path / "plan.json", run=[node_id("gone_llvm-cpu"), *(one.nodeid for one in records)])
+    write_results(tmp_path / "planned", [replace(records[1], plan=plan.digest)], status=1)
+    write_site(read_report([tmp_path / "planned"], [tmp_path / "plan.json"]), tmp_path / "site")
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert ("Missing:</strong> 3 of 4" in index, "Blocked:" in index) == (True, False)
+
+
 def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warning(tmp_path: Path) -> None:
     planned = [node_id(f"{name}_llvm-cpu") for name in ("add", "mul", "div")]
     plan = write_leg_plan(tmp_path / "plan.json", run=planned)

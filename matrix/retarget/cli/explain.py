@@ -33,8 +33,8 @@ from retarget.model import (
 from retarget.model.locations import SourceLocations
 from retarget.profiles.requirements import Answer
 from retarget.session.commands import Commands
+from retarget.session.compile.resolution import describe_build
 from retarget.session.engine import Engine
-from retarget.session.run.reuse import describe_build
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, excluding_override, run_target_name

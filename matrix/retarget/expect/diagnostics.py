@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -113,6 +114,12 @@ def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
             yield Problem(path, f"found {entry!r}, which{where} matches no target{stages}{hint}"), ""
 
 
+def _may_name(rule: Expectation, suite: Suite) -> bool:
+    """Whether a rule names a module of a suite. Without its kind's package a suite has no module that is known."""
+    names = [module.name for module in suite.modules]
+    return not names or any(fnmatchcase(name, entry) for name in names for entry in rule.match)
+
+
 class RuleUsage:
     """The rules of one session, or of one `retarget check`."""
 
@@ -164,7 +171,7 @@ class RuleUsage:
         return DiagnosticsError((*expired, *stale_ones)).diagnostics
 
     def case_uses(self, suites: Mapping[Path, Sequence[Suite]]) -> tuple[CaseUse, ...]:
-        """Return the rules in force that name cases, of those whose suites, of the files in `suites`, were all seen."""
+        """Return the rules in force that name cases, of those that can be judged."""
         in_force = (rule for origin, rule in self._rules.items() if origin in self._in_force)
         naming = [rule for rule in in_force if rule.cases and not rule.is_expired]
         is_judged = self._judgement(suites)
@@ -175,17 +182,17 @@ class RuleUsage:
         )
 
     def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
-        """Return the function that decides whether all suites that a rule serves were collected."""
+        """Return the function that decides whether all files that a rule serves were read, and all suites collected
+        that may have a module which it names."""
+        files_in = cache(discover_suites)
 
         @cache
-        def is_complete(folder: Path) -> bool:
-            return all(is_collected(file) for file in discover_suites([folder]))
-
-        def is_collected(file: Path) -> bool:
-            return file in suites and {suite.name for suite in suites[file]} <= self._collected.get(file, set())
+        def left_out(file: Path) -> tuple[Suite, ...]:
+            return tuple(one for one in suites[file] if one.name not in self._collected.get(file, set()))
 
         def is_judged(rule: Expectation) -> bool:
             file = rule.origin.file
-            return is_collected(file) if file.name == SUITE_FILE else is_complete(file.parent)
+            files = [file] if file.name == SUITE_FILE else files_in((file.parent,))
+            return all(one in suites and not any(_may_name(rule, suite) for suite in left_out(one)) for one in files)
 
         return is_judged

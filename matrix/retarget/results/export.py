@@ -50,8 +50,9 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     cases: list[bytes] = []
     kinds: Counter[str] = Counter()
     said = {(one.session, one.nodeid): one for session in sessions for one in session.attributions}
+    lost = TargetRecord.unexplained(results)
     for target, record in sorted(results.items()):
-        case = _case(record, said.get((record.session, target)))
+        case = _case(record, said.get((record.session, target)), is_lost=target in lost)
         kinds.update(child.tag for child in case)
         cases.append(tostring(case, encoding="utf-8"))
     for session in together.faulty:
@@ -81,7 +82,7 @@ def junit(sessions: Sequence[SessionResults]) -> bytes:
     return b"\n".join([top, head, *cases, tail, b"</testsuites>", b""])
 
 
-def _case(record: TargetRecord, said: Attribution | None) -> Element:
+def _case(record: TargetRecord, said: Attribution | None, *, is_lost: bool) -> Element:
     path, *names = record.nodeid.split("::")
     *scopes, name = (path.replace("/", "."), *names)
     seconds = record.ended - record.started if record.ended > record.started else seconds_of(record)
@@ -100,6 +101,8 @@ def _case(record: TargetRecord, said: Attribution | None) -> Element:
         SubElement(case, "error", message=message).text = _text(whole)
     elif outcome is Outcome.XFAILED or (outcome is Outcome.INTERMITTENT and record.result is Result.FAILED):
         SubElement(case, "skipped", type="pytest.xfail", message=_text(record.reason))
+    elif is_lost:
+        SubElement(case, "error", message=_short(f"blocked by {record.blocker}, which did not fail in these results"))
     elif outcome in {Outcome.SKIPPED, Outcome.BLOCKED} or outcome.is_incomplete:
         reason = record.reason or str(State.of(record))
         where = f"{record.file}:{record.line + 1}: {reason}"
@@ -142,9 +145,11 @@ def ctrf(sessions: Sequence[SessionResults]) -> bytes:
     killed, or failed for more than targets.
     """
     together = Sessions(sessions)
-    attempts = together.attempts
+    attempts, lost = together.attempts, TargetRecord.unexplained(together.results)
     results = [of_target[-1] for _, of_target in sorted(attempts.items())]
     tests = [_test(record, attempts[record.nodeid]) for record in results]
+    for test in tests:
+        test["status"] = "failed" if test["name"] in lost else test["status"]
     counted = Counter(test["status"] for test in tests)
     starts = [session.start for session in sessions]
     ends = [session.end.ended for session in sessions if session.end] + [record.ended for record in results]

@@ -498,7 +498,10 @@ class Sessions(tuple[SessionResults, ...]):
             like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
             places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
             left = tuple(sorted({name for state in like for name in state.left}))
-            found[one] = record, replace(state_of(record), places=places, goldens=now.goldens, left=left)
+            whole = (own.state for own in standing if now.is_bad and own.state.is_good and not own.state.left)
+            passed = tuple(sorted({place for state in whole for place in state.places}))
+            known = {"places": places, "goldens": now.goldens, "left": left, "passed": passed}
+            found[one] = record, replace(state_of(record), **known)
         return found
 
     @property

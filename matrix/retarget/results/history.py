@@ -1,13 +1,9 @@
 """The history of a project's targets: one small file per run, and all runs in columns.
 
 A run is what the sessions of one CI run found together. Its file is compressed JSON: the targets' ids, the states that
-occur once each, and for each target the number of its state and how long it took. The file's name begins with the
-run's start and ends with a digest of its content, so the same run has the same file wherever it is written.
-
-Each run has its own file, named by its start and a digest of its content, and written atomically. So any number of
-writers may add at once, adding a run twice changes nothing, and no file is ever changed or removed here.
-
-The history of one target: since when it is as it is, what changed, and how often chance decided.
+occur once each, and for each target the number of its state and how long it took. It is named by the run's start and a
+digest of its content, and written atomically: any number of writers may add at once, adding a run twice changes
+nothing, and no file is ever changed or removed here.
 """
 
 from __future__ import annotations
@@ -483,7 +479,8 @@ class Timeline(Struct, frozen=True, kw_only=True):
     `states` has an entry per run: None where the run does not have the target. `since` is the run since which it is as
     it is now, a `flaky` counted as `passed`; runs without it, or in which its session was killed before it, neither
     begin nor end anything. `ran` counts the runs with a verdict; in `flaky` of them chance decided: it passed at a
-    further attempt, or its rule says intermittent. `last_run` is the last with a verdict, `idle` how many runs there
+    further attempt, or its rule says intermittent. `open_on` are the circumstances in which it failed and was not as
+    expected since. `last_run` is the last with a verdict, `idle` how many runs there
     were after it, all without one.
     """
 
@@ -495,6 +492,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     ran: int = 0
     flaky: int = 0
     last_run: int = -1
+    open_on: tuple[str, ...] = ()
 
     @property
     def idle(self) -> int:
@@ -547,7 +545,8 @@ def _timeline(
         if settled.is_bad:
             if not failing:
                 regressions.append(Regression(opened=run))
-            failing += [replace(settled, places=(place,)) for place in settled.places] or [settled]
+            said = [replace(settled, places=(place,), passed=()) for place in settled.places] or [settled]
+            failing = [one for one in failing if one not in said and not settled.mends_besides(one)] + said
         elif settled.is_good and failing:
             failing = [one for one in failing if settled.silence_on(one)]
             if not failing:
@@ -563,6 +562,7 @@ def _timeline(
         ran=ran,
         flaky=flaky,
         last_run=last_run,
+        open_on=tuple(sorted({place for one in failing for place in one.places})),
     )
 
 

@@ -79,7 +79,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
             for target, record in session.latest.items():
                 for one in cls.of(record) if record.outcome in _GOOD else ():
                     machines = found.setdefault((target, one.metric, one.case), {})
-                    machine = record.machine(session.start.host)
+                    machine = record.machine(session.start.host, session.start.cpu)
                     machines[machine] = [*machines.pop(machine, ()), one][-last:]
         return found
 

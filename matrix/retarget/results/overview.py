@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -25,14 +25,15 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def among(cls, records: Iterable[TargetRecord]) -> list[FailureGroup]:
-        """Return the failures by stage and signature, the largest group first; with those that `is_unexplained`.
+        """Return the failures by stage and signature, the largest group first; `unexplained` ones, too.
 
         Of a group, the target whose module compiles fastest comes first: the smallest one as far as records tell.
         """
         groups: dict[tuple[str, str], list[TargetRecord]] = {}
         results = {record.nodeid: record for record in records}
+        lost = TargetRecord.unexplained(results)
         for record in results.values():
-            if (state := State.of(record)).is_bad or is_unexplained(record, results):
+            if (state := State.of(record)).is_bad or record.nodeid in lost:
                 groups.setdefault((state.stage, state.signature), []).append(record)
         ordered = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0]))
         return [
@@ -71,6 +72,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     `cases` are those that failed, of a target with several; empty where nothing asked for them. `places` are the
     circumstances in which it is so: devices, hosts, toolchains, each combination as a text; empty where nothing says.
     `goldens` are words for golden rules that it leaves open (`TargetRecord.open_goldens`), `left` its `open_cases`.
+    `passed` are further circumstances of a failure: those in which the target was as expected, in all of its cases.
     """
 
     outcome: Outcome
@@ -80,6 +82,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     places: tuple[str, ...] = ()
     goldens: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -99,7 +102,12 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
     @property
     def anywhere(self) -> State:
         """The same, whatever the circumstances and golden rules."""
-        return replace(self, places=(), goldens=(), left=())
+        return replace(self, places=(), goldens=(), left=(), passed=())
+
+    def mends_besides(self, failure: State) -> bool:
+        """Whether a target that failed was as expected in the circumstances of a failure. It judges no golden rule."""
+        besides = State(Outcome.PASSED, places=self.passed)
+        return bool(self.passed) and not failure.goldens and not besides.silence_on(failure)
 
     def silence_on(self, failure: State) -> str:
         """Return why a result says nothing of an earlier failure; empty where it replaces it. It does in all of the
@@ -125,19 +133,22 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         return f"{self.outcome}{where}{f': {self.signature}' if self.signature else ''}{cases}"
 
     def fails_beyond(self, other: State) -> bool:
-        """Whether a case fails that did not, of a target that failed in others."""
-        return bool(other.cases) and not {*self.cases} <= {*other.cases}
+        """Whether a case fails that did not, of a target that failed in others; or where it was as expected."""
+        is_further = bool(other.cases) and not {*self.cases} <= {*other.cases}
+        on_each = (State(self.outcome, places=(place,)) for place in self.places if self.is_bad)
+        return is_further or any(map(other.mends_besides, on_each))
 
     @staticmethod
     def change(before: State | None, after: State | None) -> Change | None:
         """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
         if before is None or after is None:
             return None if before is after else Change.GONE if after is None else Change.NEW
+        is_worse = before.is_bad and after.is_bad and after.fails_beyond(before)
         is_missing = bool(after.missing_since(before))
-        if is_missing or before.anywhere == after.anywhere:
+        if is_missing or (before.anywhere == after.anywhere and not is_worse):
             return Change.STOPPED if is_missing else None
         if after.is_bad:
-            return Change.OTHER if before.is_bad and not after.fails_beyond(before) else Change.BROKEN
+            return Change.OTHER if before.is_bad and not is_worse else Change.BROKEN
         if after.is_good:
             if before.is_bad:
                 return Change.OTHER if after.silence_on(before) else Change.MENDED
@@ -208,12 +219,6 @@ WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
 def is_worse(one: Difference) -> bool:
     """Whether a result is worse than before, or new and bad."""
     return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
-
-
-def is_unexplained(record: TargetRecord, results: Mapping[str, TargetRecord]) -> bool:
-    """Whether a target is blocked, and what blocks it is not among `results`, or as expected there."""
-    blocking = results.get(record.blocked_by)
-    return record.outcome is Outcome.BLOCKED and (blocking is None or blocking.outcome.is_good)
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:

@@ -10,7 +10,7 @@ The properties of a target in junit files: `retarget.compile_key`, `retarget.dev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -361,6 +361,42 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             force_setattr(self, "outcome", Outcome.PARTIAL)
 
     @property
+    def compile_id(self) -> str:
+        """The id of its compile target, which has the same parents."""
+        return f"{self.nodeid.removesuffix(self.target)}{self.module}_{self.compiler}"
+
+    @property
+    def blocker(self) -> str:
+        """The id of the target that blocks it: of an artifact that was not made, its compile target."""
+        return self.blocked_by or self.compile_id
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it may block others: it failed, or was neither run nor excused by a rule."""
+        is_lost = self.outcome is Outcome.NOT_RUN or (self.outcome is Outcome.SKIPPED and not self.excused)
+        return self.outcome.is_bad or is_lost
+
+    def blocker_in(self, results: Mapping[str, TargetRecord]) -> TargetRecord | str:
+        """Return the target at the end of what blocks it: a blocked one where they block each other, an id where
+        `results` do not have it."""
+        seen, found = set(), self
+        while found.outcome is Outcome.BLOCKED and found.nodeid not in seen:
+            seen.add(found.nodeid)
+            if found.blocker not in results:
+                return found.blocker
+            found = results[found.blocker]
+        return found
+
+    @staticmethod
+    def unexplained(results: Mapping[str, TargetRecord], planned: Container[str] = ()) -> frozenset[str]:
+        """Return the targets that are blocked although what blocks them is not among `results`, or does not block. A
+        blocker that is `planned` is missing by itself."""
+        blocked = {one: own.blocker_in(results) for one, own in results.items() if own.outcome is Outcome.BLOCKED}
+        return frozenset(
+            one for one, by in blocked.items() if not (by in planned if isinstance(by, str) else by.blocks)
+        )
+
+    @property
     def missing_cases(self) -> tuple[str, ...]:
         """The names of the cases without an outcome, where neither a rule nor the failure that ended the run says
         why, nor the results are too old to say it."""
@@ -395,9 +431,10 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         """Words for where its toolchains are."""
         return tuple(f"the toolchain {one}" for one in self.toolchains) or ("the declared toolchains",)
 
-    def machine(self, host: str) -> tuple[str, ...]:
-        """Return what must be equal for times to be compared: the session's host, and the devices."""
-        return host, *sorted(f"{device.physical_id} {device.name}" for device in self.devices)
+    def machine(self, host: str, cpu: str) -> tuple[str, ...]:
+        """Return what must be equal for times to be compared: the session's host, its kind of CPU, the devices."""
+        devices = sorted(f"{device.physical_id} {device.name}" for device in self.devices)
+        return host, f"the CPU {cpu}" if cpu else "", *devices
 
     @property
     def runtime_builds(self) -> tuple[str, ...]:

@@ -35,8 +35,7 @@ from retarget.support import RetargetError, did_you_mean, display_path, listed
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr, is_selected
 from pytest_retarget.items.targets import MatrixItem, error_repr
 from pytest_retarget.options import SETTINGS, Settings, usage_errors
-from pytest_retarget.record import record_of
-from pytest_retarget.session.progress import fail_session
+from pytest_retarget.record import fail_session, record_of
 
 
 class Refusing:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget
+from retarget.session import host_identity
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
@@ -35,6 +36,7 @@ class Benchmark:
         self._config = config
         self._settings = config.stash[SETTINGS]
         self._began = time.time()
+        self._host = platform.node(), host_identity()[:12]  # as the session's results name them
         self._goldens: dict[tuple[Path, str], GoldenAssignment] = {}
         self._slowest: list[tuple[float, str, str]] = []
         self._unjudged: list[str] = []
@@ -62,7 +64,7 @@ class Benchmark:
         goldens = self._rules(path, trial.target.compiled.suite)
         rules = goldens.of(trial.target, [device.traits for device in devices])
         baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
-        results = tuple(judge_goldens(rules, trial.record, baseline, platform.node(), passes=passes))
+        results = tuple(judge_goldens(rules, trial.record, baseline, *self._host, passes=passes))
         trial.update_record(goldens=tuple(one for _, one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.case)}{one.text}" for _, one in results if one.verdict == "not judged"

@@ -24,10 +24,10 @@ from retarget.session import Registry
 from retarget.support import RetargetError, counted, display_path, first_line
 from retarget_report.folder import expect_free
 
-from pytest_retarget.options import SETTINGS
+from pytest_retarget.internals import say
+from pytest_retarget.options import SETTINGS, require_package
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import cache_dir
-from pytest_retarget.session.progress import require_package, say
 
 _NOT_REPRODUCED = 3
 """The exit status of `retarget repro` for a failure that does not occur from its bundle."""

@@ -24,10 +24,9 @@ from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
 from pytest_retarget.items.targets import MatrixItem, PlainWhereItMust
 from pytest_retarget.options import SETTINGS, Settings
-from pytest_retarget.record import record_of
+from pytest_retarget.record import fail_session, record_of
 from pytest_retarget.report.recording import case_status, log_cases
 from pytest_retarget.session.declared import cache_dir, declared
-from pytest_retarget.session.progress import fail_session
 from pytest_retarget.session.services import SERVICES
 
 OUTPUT = "retarget"

@@ -8,7 +8,6 @@ Under xdist workers write what they compile to files, and the controller shows i
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import sys
@@ -23,9 +22,9 @@ from typing import Any
 import msgspec
 import pytest
 from retarget.session import BuildActivity
-from retarget.support import ScratchFolder, counted, install_hint, shown
+from retarget.support import ScratchFolder, counted, shown
 
-from pytest_retarget.internals import local_workers, terminal_file, terminal_writer, wcwidth
+from pytest_retarget.internals import local_workers, say, terminal_file, terminal_writer, wcwidth
 
 PATIENCE = 0.4
 """Seconds that the main thread must have waited before a terminal shows anything; and seconds between two looks."""
@@ -289,28 +288,3 @@ class WorkersProgress:
     def pytest_unconfigure(self) -> None:
         """Do so where the session did not come to its end."""
         self.pytest_sessionfinish()
-
-
-OTHER_FAILURES = pytest.StashKey[bool]()
-"""Set where something other than a target failed."""
-
-
-def fail_session(session: pytest.Session, status: pytest.ExitCode = pytest.ExitCode.TESTS_FAILED) -> None:
-    """Let a session fail, with `status` if nothing else has failed, for something that is no result of a target."""
-    session.config.stash[OTHER_FAILURES] = True
-    session.exitstatus = session.exitstatus or status
-
-
-def say(config: pytest.Config, line: str, *, red: bool = False) -> None:
-    """Write a line of its own, where there is a terminal."""
-    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        reporter.ensure_newline()
-        reporter.write_line(line, red=red)
-
-
-def require_package(option: str, package: str, extra: str) -> None:
-    """Raise `pytest.UsageError` where the package that an option needs is not installed."""
-    if importlib.util.find_spec(package) is None:
-        msg = f"{option} needs the package {package}, which is not installed; {install_hint(extra)}"
-        raise pytest.UsageError(msg)

@@ -379,8 +379,7 @@ _OTHER_COMPILE = (
 
 def _is_lost(record: TargetRecord) -> bool:
     """Whether a target whose rung is not known was to be tried: pytest's exit status was not 0 for that."""
-    is_blocked = record.outcome is Outcome.BLOCKED and bool(record.blocked_by)
-    return record.outcome.is_bad or record.outcome is Outcome.NOT_RUN or is_blocked
+    return record.outcome.is_bad or record.outcome in {Outcome.NOT_RUN, Outcome.BLOCKED}
 
 
 def _fails_besides(record: TargetRecord | None, compiled: TargetRecord | None) -> str:

@@ -5,7 +5,7 @@
   const {el, number, share} = Retarget;
   const {many, targetLink, targetList, configOf} = Retarget.parts, {at, isHit, details, stateOf} = Retarget.results;
   const SECTIONS = [
-    ["not as expected", ["fail", "error", "xpass", "missing"]],
+    ["not as expected", ["fail", "error", "xpass", "missing", "unexplained"]],
     ["known to fail, with a reason", ["xfail"]],
   ];
 
@@ -27,10 +27,6 @@
           ? `${share(failed, hits.length)} targets, in ${groups.length} ${groups.length === 1 ? "way" : "ways"}${blocked ? `; ${number(blocked)} more ${blocked === 1 ? "is" : "are"} blocked by them` : ""}`
           : `none of ${number(hits.length)} targets`),
         many(groups, (group, place) => card(group, {failed, configs, open: place === 0 && kinds[0] === "fail"}), {tag: "div", noun: "groups"})));
-    }
-    const unexplained = of(found.unexplained);
-    if (unexplained.length) {
-      root.append(el("section", {}, el("h3", {}, `${number(unexplained.length)} blocked by targets that are not among the results`), targetList(unexplained)));
     }
   }
 

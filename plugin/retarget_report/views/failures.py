@@ -16,7 +16,7 @@ from retarget.results import State as ResultState
 from retarget_report.read import Report, State, Target
 from retarget_report.views.matrix import numbered
 
-KINDS = (State.FAIL, State.ERROR, State.XPASS, State.MISSING, State.XFAIL)
+KINDS = (State.FAIL, State.ERROR, State.XPASS, State.MISSING, State.UNEXPLAINED, State.XFAIL)
 """The states that are shown, in this order: what nobody expects first."""
 
 _Module = tuple[str, str, str]
@@ -40,13 +40,11 @@ class Group(Struct, frozen=True, kw_only=True):
 class Failures(Struct, frozen=True, kw_only=True):
     """All groups, in the order of `KINDS` and the largest first.
 
-    `sizes` are the bytes of a target's source file, where that is known. `unexplained` are blocked targets whose
-    blocking target is not among the results.
+    `sizes` are the bytes of a target's source file, where that is known.
     """
 
     groups: list[Group]
     sizes: dict[int, int]
-    unexplained: list[int]
 
 
 def data(report: Report) -> Iterator[tuple[str, Any]]:
@@ -73,11 +71,9 @@ def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failure
         if (record := target.record) is not None and record.observation is not None and record.observation.also:
             group.also.append(number)
         group_of[target.id] = group
-    unexplained: list[int] = []
     for number, target in enumerate(targets):
-        if target.id in blocked_by:
-            blocking = group_of.get(_origin(target.id, blocked_by))
-            (unexplained if blocking is None else blocking.blocked).append(number)
+        if target.id in blocked_by and (blocking := group_of.get(_origin(target.id, blocked_by))) is not None:
+            blocking.blocked.append(number)
     for group in found.values():
         group.targets.sort(key=lambda number: _by_size(targets[number], sizes))
     return Failures(
@@ -88,7 +84,6 @@ def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failure
             for number in group.targets
             if (size := sizes.get(_module(targets[number]))) is not None
         },
-        unexplained=unexplained,
     )
 
 

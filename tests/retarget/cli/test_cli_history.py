@@ -147,5 +147,11 @@ def test_a_regression_is_open_that_only_another_device_passes(cwd: Path, run: Ru
         (cwd / f"{day}.jsonl").write_bytes(file_of([session(f"s{day}", replace(record, devices=(device,)), day=day)]))
         run("add", f"{day}.jsonl", "--to", "history")
     out = run("list", "--from", "history")[1]
-    assert f"open regressions: 1\n  {T}: passed, which does not mend it, since 20250615T" in out
-    assert "  now      passed, which does not mend it\n" in run("show", T, "--from", "history")[1]
+    assert (
+        f"open regressions: 1\n  {T}: passed, which does not mend it on d A; the declared toolchains, since 20250615T"
+        in out
+    )
+    assert (
+        "  now      passed, which does not mend it on d A; the declared toolchains\n"
+        in run("show", T, "--from", "history")[1]
+    )

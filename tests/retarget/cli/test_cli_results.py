@@ -211,6 +211,8 @@ def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -
     assert run("diff", "bad.jsonl", "bad.jsonl", "-m", "run")[0] == 0
     write("mended", compiled("m"))
     assert run("show", "bad.jsonl", "mended.jsonl")[0] == 1
+    write("circle", passed("m", **blocked | {"blocked_by": "n"}), passed("n", **blocked))
+    assert run("show", "circle.jsonl")[0] == 1
     write("skipped", passed("t"), compiled("m", outcome=Outcome.SKIPPED), passed("n", **blocked))
     assert run("show", "skipped.jsonl")[0] == 0
     assert run("diff", "none.jsonl", "skipped.jsonl")[0] == 0

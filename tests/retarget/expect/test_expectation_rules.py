@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, declarations, runtime, suite, target
+from msgspec.structs import replace
 from retarget.cli import main
 from retarget.declare.load import load_all
 from retarget.expect.diagnostics import RuleUsage
@@ -320,6 +321,10 @@ def test_a_rule_for_cases_is_judged_by_the_targets_that_it_is_about(write: Write
     usage.collected(suite.origin.file, suite)
     ((_, key_path, cases, modules),) = usage.case_uses(files)
     assert (key_path, cases, modules) == ("expectation[0]", ("x",), {(suite.name, "sub")})
+    others = (replace(suite, name="other", modules=suite.modules[:1]), replace(suite, name="other"))
+    assert [one.name for one in others[0].modules] == ["add"]
+    for other, judged in zip(others, (1, 0), strict=True):  # of the suites that were not collected, one has the module
+        assert len(usage.case_uses({suite.origin.file: (suite, other)})) == judged
 
 
 def test_nothing_is_judged_where_less_than_folders_were_requested(write: Write, registry: Registry) -> None:

@@ -222,6 +222,32 @@ def test_what_fails_on_two_devices_in_one_run_is_mended_on_both() -> None:
     assert [changes_between(found, 0, run) for run in (2, 3)] == [{"t": Change.MENDED}] * 2
 
 
+def test_a_failure_is_mended_where_it_passes_although_another_device_fails_or_is_gone() -> None:
+    good, bad = passed("t"), failed("t")
+    a_bad, a_good, b_bad, b_good = on(bad, "A"), on(good, "A"), on(bad, "B"), on(good, "B")
+    for runs, closed in (
+        ([[a_bad, b_good], [a_good, b_bad], [b_good]], 2),  # A passed beside B's failure, and is not there any more
+        ([[a_bad, b_bad], [a_good, b_bad], [a_good], [b_good]], 3),
+        ([[a_bad, b_good], [a_bad, b_bad], [b_good], [b_good]], None),  # no run says that A is mended
+        ([[replace(a_bad, outcome=Outcome.ERROR), b_good], [b_good]], None),
+    ):
+        sessions = [[session(f"{day}{at}", one, day=day) for at, one in enumerate(run)] for day, run in enumerate(runs)]
+        packed = [pack(one) for one in sessions]
+        found = unpack([(run.name, run.name, content) for run, content in packed])
+        assert [line.regressions for line in timelines(found)] == [(Regression(opened=0, closed=closed),)]
+        open_on = [word for line in timelines(found) for word in line.open_on]
+        assert open_on == ([] if closed else ["d A; the declared toolchains"])
+
+
+def test_a_failure_on_a_device_on_which_it_passed_is_new_although_another_one_failed_before() -> None:
+    before, same, worse = ({"A": failed("t"), "B": one} for one in (passed("t"), passed("t"), failed("t")))
+    packed = []
+    for day, run in enumerate((before, same, worse)):
+        packed.append(pack([session(f"{day}{name}", on(one, name), day=day) for name, one in run.items()]))
+    found = unpack([(run.name, run.name, content) for run, content in packed])
+    assert [changes_between(found, run, run + 1) for run in range(2)] == [{}, {"t": Change.BROKEN}]
+
+
 def test_mended_is_what_a_run_closes_whatever_came_between() -> None:
     found = one(FAILED, SKIPPED, PASSED, FAILED, PASSED)
     changes = [changes_between(found, run, run + 1).get("t") for run in range(4)]

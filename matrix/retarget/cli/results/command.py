@@ -25,7 +25,6 @@ from retarget.results.overview import (
     by_config,
     by_outcome,
     differences,
-    is_unexplained,
     is_worse,
     worse_cases,
 )
@@ -136,7 +135,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_text_of(found, counts, same)))
     chosen = {target: record for target, (record, _) in now.items() if target in after}
-    blocked = {target for target, record in chosen.items() if is_unexplained(record, chosen)}
+    blocked = TargetRecord.unexplained(chosen)
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
 
@@ -253,10 +252,8 @@ def _show(arguments: argparse.Namespace) -> int:
         print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
     else:
         print("\n".join(_text(sessions, results, missing, listed)))
-    bad = any(
-        one.outcome.is_bad or one.outcome.is_incomplete or is_unexplained(one, results) for one in results.values()
-    )
-    return 1 if bad or sessions.faulty else 0
+    bad = any(one.outcome.is_bad or one.outcome.is_incomplete for one in results.values())
+    return 1 if bad or TargetRecord.unexplained(results) or sessions.faulty else 0
 
 
 def _text(

@@ -127,7 +127,8 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _state(line: Timeline) -> str:
     is_silent = line.is_open and line.now is not None and line.now.is_good
-    return shown(f"{line.now or 'not among the targets'}{', which does not mend it' if is_silent else ''}")
+    where = f" on {' or '.join(line.open_on)}" if line.open_on else ""
+    return shown(f"{line.now or 'not among the targets'}{f', which does not mend it{where}' if is_silent else ''}")
 
 
 def _text(history: History, line: Timeline) -> Iterator[str]:
@@ -162,6 +163,7 @@ def _content(history: History, line: Timeline) -> dict[str, object]:
         "since": _name(history, line.since),
         "ran": line.ran,
         "flaky": line.flaky,
+        "open_on": line.open_on,
         "last_run": _name(history, line.last_run),
         "idle": line.idle,
         "regressions": [

@@ -1,10 +1,12 @@
-"""Compiler configs resolved for this machine: once per session, or not at all where an earlier answer is valid."""
+"""What configs are on this machine: compiler configs resolved, once per session, or not at all where an earlier answer
+is valid; and which build a config uses."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from retarget.extension import Resolved, UnavailableError
-from retarget.model import CompilerConfig
+from retarget.extension.registry import Registry
+from retarget.model import CompilerConfig, RuntimeConfig
 from retarget.model.outcomes import Failure
 from retarget.session.cache.key import digest_of, host_identity
 from retarget.session.cache.store import Store
 from retarget.support.errors import RetargetError
-from retarget.worker.messages import ResolvedFlags
+from retarget.worker.messages import DescribeBuild, Named, ResolvedFlags
+from retarget.worker.process import WorkerProcess
+from retarget.worker.started import Spawner
 
 _FORMAT = 9
 
@@ -131,3 +136,27 @@ def _decode(body: dict[str, Any]) -> Resolved | None:
 def _pair(values: list[str]) -> tuple[str, str]:
     one, other = values
     return one, other
+
+
+_DESCRIBE_SECONDS = 60.0
+
+
+def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
+    """Return the build that a config uses, determined in the config's environment; or why there is none.
+
+    Empty where its compiler or driver does not report it.
+    """
+    compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
+    try:
+        env = registry.worker_environment(config)
+        if not config.env:
+            return registry.describe_build(compiler=compiler, driver=driver, toolchain=config.toolchain)
+        with (
+            closing(Spawner()) as spawner,
+            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=env)) as worker,
+        ):
+            message = DescribeBuild(compiler=compiler, driver=driver, toolchain=config.toolchain)
+            answer = worker.ask(message, Named, timeout=_DESCRIBE_SECONDS)
+        return answer.text if isinstance(answer, Named) else answer.summary
+    except (RetargetError, UnavailableError) as error:
+        return str(error)

@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,10 +29,11 @@ import msgspec
 from retarget.expect.verdict import Ruling, TargetRules, judge_target
 from retarget.extension import UnavailableError, code_digest
 from retarget.extension.registry import Registry
-from retarget.model import CompilerConfig, CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
+from retarget.model import CompileTarget, Expectation, RunTarget, RuntimeConfig, Target
 from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, Observation, RunOutcome
 from retarget.session.cache.key import InputDigests, digest_of, host_identity
 from retarget.session.cache.store import Store, StoreError
+from retarget.session.compile.resolution import describe_build
 from retarget.support.dependencies import (
     CORE,
     OF_DRIVERS,
@@ -46,9 +47,6 @@ from retarget.support.dependencies import (
 from retarget.support.errors import RetargetError
 from retarget.support.files import LIMIT_VARIABLE, read_regular, user_path
 from retarget.targets.selection import names_devices
-from retarget.worker.messages import DescribeBuild, Named
-from retarget.worker.process import WorkerProcess
-from retarget.worker.started import Spawner
 
 _FORMAT = "4"
 """Incremented when what the digest covers, or what is kept under it, changes."""
@@ -406,27 +404,3 @@ def _rule(rule: Expectation) -> list[object]:
     until = rule.until.isoformat() if rule.until is not None else ""
     device = [rule.when] if names_devices(rule.when) else []
     return [rule.outcome, rule.stages, rule.signature, rule.cases, rule.retries, until, *device]
-
-
-_DESCRIBE_SECONDS = 60.0
-
-
-def describe_build(registry: Registry, extensions: Sequence[str], config: CompilerConfig | RuntimeConfig) -> str:
-    """Return the build that a config uses, determined in the config's environment; or why there is none.
-
-    Empty where its compiler or driver does not report it.
-    """
-    compiler, driver = (config.compiler, "") if isinstance(config, CompilerConfig) else ("", config.driver)
-    try:
-        env = registry.worker_environment(config)
-        if not config.env:
-            return registry.describe_build(compiler=compiler, driver=driver, toolchain=config.toolchain)
-        with (
-            closing(Spawner()) as spawner,
-            closing(WorkerProcess(spawner=spawner, extensions=extensions, env=env)) as worker,
-        ):
-            message = DescribeBuild(compiler=compiler, driver=driver, toolchain=config.toolchain)
-            answer = worker.ask(message, Named, timeout=_DESCRIBE_SECONDS)
-        return answer.text if isinstance(answer, Named) else answer.summary
-    except (RetargetError, UnavailableError) as error:
-        return str(error)

@@ -23,7 +23,13 @@ HOSTILE = "<script>alert(1)</script> ]]> \x00\x1b[31m\x07\ud800 " + "x" * 1_000_
 
 OUTCOMES = [
     passed(
-        f"suites/a/suite.toml::a::m{number}_c_r", outcome=outcome, reason="why", started=100.0, ended=102.5, file="f"
+        f"suites/a/suite.toml::a::m{number}_c_r",
+        outcome=outcome,
+        reason="why",
+        started=100.0,
+        ended=102.5,
+        file="f",
+        blocked_by="suites/a/suite.toml::a::m6_c_r",
     )
     for number, outcome in enumerate(Outcome)
 ]
@@ -211,6 +217,18 @@ def test_junit_has_an_error_for_a_session_that_is_not_in_order(known: dict[str, 
     assert error.attrib["message"] == f"session s1: {fault}"
     assert [one.attrib["name"] for one in root.iter("testcase")] == ["t", "gpu"]
     assert (root[0].attrib["errors"], root[0].attrib["tests"]) == ("1", "2")
+
+
+def test_a_target_that_no_failure_blocks_is_an_error_in_junit_and_failed_in_ctrf() -> None:
+    blocked = {"outcome": Outcome.BLOCKED, "reason": "blocked by c", "blocked_by": "c"}
+    for cause, status in (([], "failed"), ([passed("c")], "failed"), ([failed("c")], "skipped")):
+        records = [*cause, passed("t", **blocked)]
+        (suite,) = ElementTree.fromstring(junit([session("s1", *records, status=1)]))  # noqa: S314
+        error = suite.find("testcase[@name='t']/error")
+        said = error.attrib["message"] if error is not None else ""
+        assert said == ("blocked by c, which did not fail in these results" if status == "failed" else "")
+        (test,) = (one for one in report(*records)["tests"] if one["name"] == "t")
+        assert (test["status"], test["rawStatus"]) == (status, "blocked")
 
 
 def test_an_intermittent_failure_is_an_xfail_in_junit_and_a_pass_is_none() -> None:

@@ -8,7 +8,7 @@ import pytest
 import worker_doubles
 from msgspec.structs import replace
 from retarget.extension.registry import Registry, registry_of
-from retarget.session.run.reuse import describe_build
+from retarget.session.compile.resolution import describe_build
 from targets_of_doubles import EXTENSIONS, compile_target, runtime_config, toolchain
 
 
@@ -20,7 +20,7 @@ def registry() -> Registry:
 def test_the_build_of_a_config_is_what_its_environment_imports(tmp_path: Path, registry: Registry) -> None:
     plain = compile_target(tmp_path, "a", "").compiler
     (tmp_path / "double_build.py").write_text("# mine")
-    own = replace(plain, env=(("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}"),))
+    own = replace(plain, env=(("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[3]}"),))
     assert describe_build(registry, EXTENSIONS, plain) == "double (double 1)"
     assert describe_build(registry, EXTENSIONS, own) == f"double (# mine, {tmp_path / 'double_build.py'})"
 
