@@ -62,7 +62,7 @@ class CheckCaseLoader(CaseLoader):
         if all(function.arguments != 0 for function in request.functions):
             return ()
         return [
-            Case(name=one.name, function=one.name, must_check=True, read=_refuse if one.arguments != 0 else None)
+            Case(name=one.name, function=one.name, read=_refuse if one.arguments != 0 else None)
             for one in request.functions
         ]
 

@@ -256,7 +256,7 @@ def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
             groups[tuple(config.name for config in mine)].append(test)
         for names, tests in groups.items():
             sources = dict.fromkeys(config.source or key for config in having[tests[0]])
-            about = " or ".join(map(as_config_name, names)) if len(names) < len(configs) else ""
+            about = " or ".join(map(_targets_of, names)) if len(names) < len(configs) else ""
             about = f"({about})" if meaning.when and about and len(names) > 1 else about
             rules.append(
                 toml_table(
@@ -269,6 +269,11 @@ def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
                 )
             )
     return rules
+
+
+def _targets_of(config: str) -> str:
+    """Return the expression for the targets of a config. Its name alone may be a backend or driver of others, too."""
+    return f"compiler(name='{as_config_name(config)}')"
 
 
 def golden_rules(values: Sequence[tuple[str, GoldenValue]], configs: Collection[str]) -> list[str]:
@@ -284,7 +289,7 @@ def golden_rules(values: Sequence[tuple[str, GoldenValue]], configs: Collection[
         toml_table(
             "golden",
             match=modules[0] if len(modules) == 1 else sorted(modules),
-            when=when or None,
+            when=_targets_of(when) if when else None,
             metric=metric,
             max=most,
             reason=f"taken over from {source}",

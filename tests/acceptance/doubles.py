@@ -194,7 +194,7 @@ class DoubleCases(CaseLoader):
     kind = "double"
 
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        return [Case(name=function.name, function=function.name) for function in request.functions]
+        return [Case(name=function.name, function=function.name, must_check=False) for function in request.functions]
 
 
 @hookimpl

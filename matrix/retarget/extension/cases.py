@@ -42,7 +42,8 @@ class CaseData(Struct, frozen=True, kw_only=True):
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`).
+    """One call of a module. `expected` is None where the module checks itself (`kind = "check"`). The cases of a module
+    have different names.
 
     `read` is called when the case is about to run, so that only one case's values are held at a time; what it returns
     replaces `inputs` and `expected`. A `RetargetError` from it is this case's failure, and others go on.
@@ -50,8 +51,9 @@ class Case(Struct, frozen=True, kw_only=True):
     `tolerances` are by the NumPy name of the expected result's element type (`float32`), `""` for all others; where it
     is empty, results hold when `|actual - expected| <= atol + rtol * |expected|`, both 0 asking for equal values.
 
-    `agree_with` names the compiler config whose results of the same case are what is expected. `must_check` makes a
-    call in which the module did no check of its own a failure.
+    `agree_with` names the compiler config whose results of the same case are what is expected. A call of which nothing
+    is compared and in which the module did no check of its own is a failure; without `must_check` it only has to
+    complete.
     """
 
     name: str
@@ -60,7 +62,7 @@ class Case(Struct, frozen=True, kw_only=True):
     expected: tuple[Array | None, ...] | None = None
     atol: float = 0.0
     rtol: float = 0.0
-    must_check: bool = False
+    must_check: bool = True
     read: Callable[[], CaseData] | None = None
     tolerances: Mapping[str, Tolerance] = field(default_factory=dict)
     agree_with: str = ""
@@ -104,7 +106,7 @@ class ArtifactRequest(Struct, frozen=True, kw_only=True):
 
 
 class CheckedCase(Struct, frozen=True, kw_only=True):
-    """What one check of an artifact found. It holds where `summary`, one line, is empty; `report` is several."""
+    """What one check of an artifact found. It holds where `summary`, one line, and `report`, several, are empty."""
 
     name: str
     summary: str = ""

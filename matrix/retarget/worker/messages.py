@@ -9,10 +9,11 @@ The request to a case loader about the module of a run, and the meaning of its a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum, auto
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -33,6 +34,13 @@ from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConf
 from retarget.model.driver_checks import CheckState, DriverCheck
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
 from retarget.support.dependencies import opened
+from retarget.support.errors import RetargetError
+from retarget.support.text import first_line
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+_CaseT = TypeVar("_CaseT", Case, CheckedCase)
 
 OPENED = "retarget: the devices are open"
 UNAVAILABLE = "retarget: unavailable"
@@ -363,7 +371,7 @@ def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
     """Return a module's cases. What else they read than its data is recorded, where their kind neither declares it nor
     makes it."""
     if loader.overrides("data_files") or loader.overrides("make"):
-        return tuple(loader.load(request))
+        return _named_once(loader.load(request))
     declared = (request.source, *request.data)
 
     def recorded(read: Callable[[], CaseData]) -> CaseData:
@@ -371,7 +379,7 @@ def load_cases(loader: CaseLoader, request: CaseRequest) -> tuple[Case, ...]:
             return read()
 
     with opened(declared):
-        cases = tuple(loader.load(request))
+        cases = _named_once(loader.load(request))
     return tuple(replace(case, read=partial(recorded, case.read)) if case.read else case for case in cases)
 
 
@@ -385,12 +393,28 @@ def check_artifact(checker: CaseLoader, target: CompileTarget, artifact: bytes) 
         tags=target.tags,
         known_compilers=target.known_compilers,
     )
-    return tuple(checker.check(request))
+    return _named_once(checker.check(request))
+
+
+def _named_once(cases: Iterable[_CaseT]) -> tuple[_CaseT, ...]:
+    """Return the cases. Raises `RetargetError` for a name that two have: rules and reports go by names."""
+    found: dict[str, _CaseT] = {}
+    for case in cases:
+        if found.setdefault(case.name, case) is not case:
+            msg = f"found two cases named {case.name!r}, expected each name once"
+            raise RetargetError(msg)
+    return tuple(found.values())
 
 
 def agreed_config(case: Case, compiler: str) -> str:
     """Return the other compiler config whose results a case expects; empty where they are its own config's."""
     return "" if case.agree_with == compiler else case.agree_with
+
+
+def must_check(case: Case, expected: Sequence[Array | None] | None) -> bool:
+    """Return whether a case with these expected results fails if the module does no check of its own: nothing else
+    would judge it. Not that of a config that its own cases agree with, which only has to complete."""
+    return case.must_check and not expected and not (expected is None and case.agree_with)
 
 
 def tolerances_of(case: Case) -> Mapping[str, Tolerance]:
@@ -431,10 +455,17 @@ def checked_outcome(checked: Iterable[CheckedCase]) -> RunOutcome:
         CaseOutcome(
             name=case.name,
             seconds=0.0,
-            failure=Failure(stage=Stage.COMPARE, summary=case.summary, text=case.report) if case.summary else None,
-            rung=Rung.COMPILES if case.summary else Rung.MATCHES,
+            failure=(failed := _failed(case)),
+            rung=Rung.MATCHES if failed is None else Rung.COMPILES,
         )
         for case in checked
     )
     failure = first_failure(cases) if cases else Failure(stage=Stage.COMPARE, summary="there was nothing to check")
     return RunOutcome(devices=(), cases=cases, names=tuple(case.name for case in cases), failure=failure)
+
+
+def _failed(case: CheckedCase) -> Failure | None:
+    if not case.summary and not case.report:
+        return None
+    summary = first_line(f"{case.summary}\n{case.report}", f"{case.name} failed")
+    return Failure(stage=Stage.COMPARE, summary=summary, text=case.report)

@@ -1,10 +1,16 @@
-"""`python3 -m retarget.worker.run_case`: which cases it runs."""
+"""`python3 -m retarget.worker.run_case`: which cases it runs, and what the checks of an artifact come to."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from model_targets import compile_target
+from retarget.extension import CheckedCase
+from retarget.support.errors import RetargetError
+from retarget.worker.messages import check_artifact, checked_outcome
 from retarget.worker.run_case import main
 
 
@@ -40,3 +46,18 @@ def test_devices_that_no_driver_opens_together_are_an_error(
     artifact.write_text("")
     assert main(["--kind=check", f"--artifact={artifact}", *(f"--device={one}" for one in devices)]) == 1
     assert expected in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("summary", "report", "said"),
+    [("", "", ""), ("bad", "a\nb", "bad"), ("", "\nbad\nworse", "bad"), ("\nbad", "", "bad"), (" ", "", "a failed")],
+)
+def test_a_check_of_an_artifact_that_says_anything_failed(summary: str, report: str, said: str) -> None:
+    failure = checked_outcome([CheckedCase(name="a", summary=summary, report=report)]).failure
+    assert ("" if failure is None else failure.summary) == said
+
+
+def test_two_checks_of_one_name_are_an_error() -> None:
+    checker: Any = SimpleNamespace(check=lambda _: [CheckedCase(name="a", summary="bad"), CheckedCase(name="a")])
+    with pytest.raises(RetargetError, match=r"^found two cases named 'a', expected each name once$"):
+        check_artifact(checker, compile_target(), b"")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given
 from retarget.cli import main
 from retarget.model import CompileTarget
-from retarget.session import DeclarationLoader, Registry, RuleSet, expand_suite
+from retarget.session import DeclarationLoader, Registry, RuleSet, expand_suite, load_extensions
 from retarget_iree.import_xfails import LISTS
 
 CPU = """\
@@ -55,18 +56,19 @@ MATRIX = declarations(
     target("cpu-llvm-sync", "cpu-llvm-sync", ["local-sync"]),
     target("gpu-vulkan", "gpu-vulkan", ["vulkan"]),
 )
+SYNC = "compiler(name='cpu-llvm-sync')"
 COMPILE, RUN = ["compile", "crash"], ["load", "run", "compare", "crash"]
 RULES = [
-    ("node/test_det", "cpu-llvm-sync", "skip", "skip_compile_tests of cpu_llvm_sync"),
+    ("node/test_det", SYNC, "skip", "skip_compile_tests of cpu_llvm_sync"),
     (
         ["node/test_dft", "node/test_edge_pad"],
         "compile",
         COMPILE,
         "expected_compile_failures of cpu_llvm_sync, gpu_vulkan",
     ),
-    ("node/test_loop", "compile and gpu-vulkan", COMPILE, "expected_compile_failures of gpu_vulkan"),
-    ("node/test_loop", "run and cpu-llvm-sync", "skip", "skip_run_tests of cpu_llvm_sync"),
-    ("node/test_mod", "run and cpu-llvm-sync", RUN, "expected_run_failures of cpu_llvm_sync"),
+    ("node/test_loop", "compile and compiler(name='gpu-vulkan')", COMPILE, "expected_compile_failures of gpu_vulkan"),
+    ("node/test_loop", f"run and {SYNC}", "skip", "skip_run_tests of cpu_llvm_sync"),
+    ("node/test_mod", f"run and {SYNC}", RUN, "expected_run_failures of cpu_llvm_sync"),
     ("node/test_top_k", "run", RUN, "expected_run_failures of cpu_llvm_sync, gpu_vulkan"),
 ]
 SUITE = """\
@@ -119,8 +121,10 @@ def test_a_rule_of_some_configs_names_each(folder: Path) -> None:
     (folder / "two.json").write_text(two)
     assert main(["import-xfails", "cpu.json", "gpu.json", "two.json", "--output", "out"]) == 0
     found = {(str(match), reason.partition(" of ")[0]): when for match, when, _, reason in rules(folder)}  # type: ignore[attr-defined]
-    assert found["node/test_det", "skip_compile_tests"] == "cpu-llvm-sync or gpu-two"
-    assert found["node/test_loop", "expected_compile_failures"] == "compile and (gpu-vulkan or gpu-two)"
+    assert found["node/test_det", "skip_compile_tests"] == f"{SYNC} or compiler(name='gpu-two')"
+    assert found["node/test_loop", "expected_compile_failures"] == (
+        "compile and (compiler(name='gpu-vulkan') or compiler(name='gpu-two'))"
+    )
 
 
 def test_what_is_there_is_not_overwritten_unless_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,7 +265,7 @@ def test_a_suite_needs_a_name(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 TESTS = ("a", "b", "c", "d")
-CONFIGS = {"x_one": ("--device=local-sync",), "y_two": ("--device=local-sync",), "z_three": ("--device=vulkan",)}
+CONFIGS = {"local_sync": ("--device=local-sync",), "y_two": ("--device=local-sync",), "z_three": ("--device=vulkan",)}
 
 
 @pytest.mark.slow
@@ -274,6 +278,15 @@ CONFIGS = {"x_one": ("--device=local-sync",), "y_two": ("--device=local-sync",),
     )
 )
 def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[str, list[str]]]) -> None:
+    expect_rules(lists)
+
+
+def test_a_rule_of_a_config_that_is_named_as_its_driver_is_about_no_other_config_of_that_driver() -> None:
+    own = {"skip_compile_tests": ["a"], "skip_run_tests": ["b"], "expected_run_failures": ["c"]}
+    expect_rules({name: {key: [] for key in LISTS} | (own if name == "local_sync" else {}) for name in CONFIGS})
+
+
+def expect_rules(lists: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for config, flags in CONFIGS.items():
@@ -287,7 +300,7 @@ def test_each_entry_has_its_rule_and_nothing_else_has_one(lists: dict[str, dict[
         for test in TESTS:
             (folder / f"{test}.mlir").touch()
         (suite,) = DeclarationLoader().load_suite_file(folder / "suite.toml")
-    targets = expand_suite(suite, Registry(compilers={}, drivers={}, case_loaders={}, origins={}))
+    targets = expand_suite(suite, load_extensions())
     assignment = RuleSet(suite.expectations).assign(targets)
     assert not assignment.contradictions
     for one in targets:
@@ -405,8 +418,8 @@ def test_golden_values_of_a_chip_become_rules(folder: Path, capsys: pytest.Captu
     (folder / "bench.json").write_text(json.dumps({"inputs": ["1x64xi64"], **values}))
     assert main(["import-xfails", "clip_rocm.json", "clip_rocm=bench.json", "--chip", "mi300", "--output", "out"]) == 0
     assert rules(folder, "golden") == [
-        ("*", "clip-rocm", "latency", "19.5 ms", "golden_time_ms of bench, mi300"),
-        ("*", "clip-rocm", "dispatches", 1343, "golden_dispatch of bench, mi300"),
+        ("*", "compiler(name='clip-rocm')", "latency", "19.5 ms", "golden_time_ms of bench, mi300"),
+        ("*", "compiler(name='clip-rocm')", "dispatches", 1343, "golden_dispatch of bench, mi300"),
     ]
     assert capsys.readouterr().out == (
         "note: bench.json: the golden values of mi250 are taken over with --chip\n"
@@ -430,8 +443,8 @@ def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> 
     assert main(["import-xfails", "cpu.json", "--output", "out"]) == 0
     reason = "golden_times_ms of cpu_llvm_sync"
     assert rules(folder, "golden") == [
-        ("test_top_k", "cpu-llvm-sync", "latency", "3.5 ms", reason),
-        (["test_loop", "test_mod"], "cpu-llvm-sync", "latency", "0.25 ms", reason),
+        ("test_top_k", SYNC, "latency", "3.5 ms", reason),
+        (["test_loop", "test_mod"], SYNC, "latency", "0.25 ms", reason),
     ]
     loader = DeclarationLoader(Registry())
     assert main(["import-xfails", "cpu.json", "--output", "out", "--suite", "all", "--force"]) == 0

@@ -134,11 +134,18 @@ def test_checks_of_the_module_are_judged_and_the_first_that_fails_is_told(
     assert (stage, summary.partition(":")[0]) == ("compare", "check 2 of 3")
 
 
-@pytest.mark.parametrize(("must", "said"), [(True, [["compare", "function 'f' made no check"]]), (False, [])])
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ({"must_check": True}, [["compare", "function 'f' made no check"]]),
+        ({"must_check": True, "expected": []}, [["compare", "function 'f': 0 results, expected 1 or more"]]),
+        ({"must_check": False}, []),
+    ],
+)
 def test_a_test_that_makes_no_check_fails(
-    must: bool, said: list[list[str]], here: Path, noted: list[dict[str, Any]]
+    case: dict[str, Any], said: list[list[str]], here: Path, noted: list[dict[str, Any]]
 ) -> None:
-    ran(here, Device(), [{**CASE, "must_check": must}])
+    ran(here, Device(()), [{**CASE, **case}])
     assert failures(noted) == said
 
 

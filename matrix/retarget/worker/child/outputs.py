@@ -36,7 +36,7 @@ from retarget.model.outcomes import Mismatch, OutputComparison, OutputDifference
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.worker.artifact import OUTPUTS_INDEX, read_artifact
-from retarget.worker.messages import ExportCases, ExportedCases, agreed_config, case_request, tolerances_of
+from retarget.worker.messages import ExportCases, ExportedCases, agreed_config, case_request, must_check, tolerances_of
 
 if TYPE_CHECKING:
     from retarget.extension import Array, Tolerance
@@ -229,7 +229,7 @@ def _entry(
     return {
         "name": case.name,
         "function": case.function,
-        "must_check": case.must_check,
+        "must_check": must_check(case, expected),
         "inputs": written(data.inputs, "input"),
         "expected": None if expected is None else written(expected, "expected"),
         "tolerances": {name: asdict(tolerance) for name, tolerance in tolerances_of(case).items()},

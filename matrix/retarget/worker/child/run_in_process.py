@@ -53,6 +53,7 @@ from retarget.worker.messages import (
     case_outcome,
     case_request,
     load_cases,
+    must_check,
     not_finished,
     tolerances_of,
 )
@@ -175,7 +176,8 @@ def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> t
 
     functions = loader.declared_functions(request)
     taking = {function.name for function in functions if function.arguments}
-    cases = tuple(case for case in cases if not (case.must_check and case.function in taking))  # it has no inputs
+    if loader.overrides("return_checks"):  # its cases have no inputs
+        cases = tuple(case for case in cases if case.function not in taking)
     return (*cases, *seeded_cases(functions, request.functions, cases, seed))
 
 
@@ -265,23 +267,24 @@ class _Run(Struct, kw_only=True):
         results, dispatches, failure = self._called(case, data, checks)
         called = time.perf_counter()
         self.first_calls[case.name] = called - called_at
-        if other := next((check for check in checks if not isinstance(check, Check)), None):
-            msg = f"the device gave a {type(other).__name__} to on_check while {case.function!r} ran, expected a Check"
+        if others := [type(check).__name__ for check in checks if not isinstance(check, Check)]:
+            msg = f"the device gave a {others[0]} to on_check while {case.function!r} ran, expected a Check"
             raise ExtensionError(msg)
-        if checks or expected is not None:
+        if checks or expected:
             self.send(Progress(stage=Stage.COMPARE, case=case.name, rung=self.rung))
         reference, wanted = "" if expected is data.expected else case.agree_with, expected if failure is None else None
         mismatches = mismatches_of(checks, results, wanted, tolerances_of(case), reference)
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
-            self.writer.add(case.name, results, checked, judged=bool(checks) or expected is not None)
+            self.writer.add(case.name, results, checked, judged=bool(checks or expected))
         compared = time.perf_counter()
         self.run_seconds += called - called_at
         self.compare_seconds += compared - called
         if failure is None and mismatches:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
-        if failure is None and case.must_check and not checks:
-            failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r} made no check")
+        if failure is None and not checks and must_check(case, expected):
+            lacking = " made no check" if expected is None else ": 0 results, expected 1 or more"
+            failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r}{lacking}")
         failure = failure or self._misplaced(dispatches)
         ended = failure or unexpected
         outcome = case_outcome(case, self.compiler, compared - start, ended, mismatches, rung=self.rung)
@@ -385,7 +388,7 @@ def seeded_cases(
     """Return a case for each function that takes arguments and that none of `cases` calls."""
     called = {case.function for case in cases}
     return [
-        Case(name=function.name, function=one.name, read=_reader(function, seed))
+        Case(name=function.name, function=one.name, must_check=False, read=_reader(function, seed))
         for function, one in zip(declared, exported, strict=True)
         if function.arguments and one.name not in called
     ]

@@ -61,7 +61,7 @@ class Doubles(Program):
             on_check(Check(kind="eq", actual=ONE, expected=ONE))
             on_check(Check(kind="eq", actual=ONE, expected=TWO))
         if function == "no check":
-            on_check("a text")
+            on_check(None)
         return [one * 2 for one in inputs]
 
 
@@ -172,7 +172,13 @@ def unreadable(error: Exception) -> Callable[[], CaseData]:
             Rung.COMPLETES,
             False,
         ),
-        (case(expected=None, must_check=True), (Stage.COMPARE, "function 'f' made no check"), Rung.COMPLETES, False),
+        (case(expected=None), (Stage.COMPARE, "function 'f' made no check"), Rung.COMPLETES, False),
+        (
+            case(inputs=(), expected=()),
+            (Stage.COMPARE, "function 'f': 0 results, expected 1 or more"),
+            Rung.COMPLETES,
+            False,
+        ),
         (case(read=unreadable(RetargetError("no file\nx"))), (Stage.LOAD, "no file"), Rung.LOADS, False),
         (case(agree_with="o"), (Stage.LOAD, NOT_RUN), Rung.COMPLETES, False),
         (case("fails", agree_with="o"), (Stage.RUN, "it broke"), Rung.DISPATCHES, True),
@@ -224,7 +230,7 @@ def test_a_program_that_reports_its_work_says_when_it_dispatches(tmp_path: Path,
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (lambda: case("no check"), r"^the device gave a str to on_check while 'no check' ran, expected a Check$"),
+        (lambda: case("no check"), r"^the device gave a NoneType to on_check while 'no check' ran, expected a Check$"),
         (lambda: case(read=unreadable(ExtensionError("a bug"))), "^a bug$"),
     ],
 )
@@ -318,6 +324,16 @@ def test_a_further_call_that_fails_is_the_failure_of_its_case(tmp_path: Path) ->
     assert (ran.outcome.failure, ran.outcome.suspect) == (failed.failure, True)
 
 
+def test_a_call_that_only_has_to_complete_passes(tmp_path: Path) -> None:
+    assert Ran(tmp_path, case(inputs=(), expected=None, must_check=False)).case.failure is None
+
+
+def test_two_cases_of_one_name_are_a_failure_of_the_module(tmp_path: Path) -> None:
+    failure = Ran(tmp_path, case(), case("g"), case()).outcome.failure
+    assert failure is not None
+    assert (failure.stage, failure.summary) == (Stage.LOAD, "found two cases named 'f', expected each name once")
+
+
 def test_a_module_without_cases_or_of_which_none_is_selected(tmp_path: Path) -> None:
     assert Ran(tmp_path).outcome.failure is not None
     found = Ran(tmp_path, case(), case("g"), only=("g",)).outcome
@@ -337,23 +353,29 @@ def test_cases_are_written_as_files_for_others(tmp_path: Path) -> None:
     (tmp_path / "p.irpa").write_bytes(b"p")
     Ran(tmp_path, case(name="g"), record=tmp_path / "o")
     functions = [FunctionInfo(name="f", arguments=2, argument_types=("tensor<2xf32>", "f32"))]
-    cases = (case(inputs=(ONE, ONE[0]), atol=1.0), case(name="g", agree_with="o"), case(name="h", must_check=True))
+    checking = [case(name=name, expected=None, must_check=must) for name, must in (("h", True), ("i", False))]
+    cases = (case(inputs=(ONE, ONE[0]), atol=1.0), case(name="g", agree_with="o"), *checking, case(name="j"))
     registry: Any = SimpleNamespace(
         driver=lambda _: SimpleNamespace(functions=lambda _: functions),
         case_loader=lambda _: _Loader(cases, [("s", tmp_path / "p.irpa")]),
     )
     target = run_target(compile_target(config="c"), driver="d")
-    run = RunModule(target=target, artifact=tmp_path / "artifact", references=(("o", tmp_path / "o"),), only=("f", "g"))
+    run = RunModule(target=target, artifact=tmp_path / "artifact", references=(("o", tmp_path / "o"),), only=("[f-i]",))
     message = ExportCases(run=run, folder=tmp_path / "e")
-    assert export_cases(registry, message).names == ("f", "g")
+    assert export_cases(registry, message).names == ("f", "g", "h", "i")
 
     written = json.loads((tmp_path / "e" / "cases.json").read_text())
     assert (written["parameters"], (tmp_path / "e" / "parameters0.irpa").read_bytes()) == (
         [["s", "parameters0.irpa"]],
         b"p",
     )
-    first, second = written["cases"]
-    assert (first["name"], first["function"], first["must_check"]) == ("f", "f", False)
+    first, second, *_ = written["cases"]
+    assert [(one["name"], one["function"], one["must_check"]) for one in written["cases"]] == [
+        ("f", "f", False),
+        ("g", "f", False),
+        ("h", "f", True),
+        ("i", "f", False),
+    ]
     assert first["inputs"] == [
         {"file": "0-input0.npy", "dtype": "float32"},
         {"file": "0-input1.npy", "dtype": "float32", "number": 1.0},
