@@ -127,7 +127,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _state(line: Timeline) -> str:
     is_silent = line.is_open and line.now is not None and line.now.is_good
-    return shown(f"{line.now or 'not among the targets'}{', which does not mend it' if is_silent else ''}")
+    return shown(f"{line.now or 'no result in the last run'}{', which does not mend it' if is_silent else ''}")
 
 
 def _text(history: History, line: Timeline) -> Iterator[str]:
