@@ -18,6 +18,7 @@ from retarget.results import CaseRecord, Outcome, TargetRecord
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 
+_INCONCLUSIVE = "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
 _SHOWN = 12
 """How many targets are listed; the others are counted."""
 _SUMMARY = 100
@@ -189,9 +190,8 @@ def _passing_elsewhere(failing: TargetRecord, same: _Group, cross: _Group) -> li
 def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cross: _Group, what: str) -> str:
     """What the compiler config made passes nowhere, and ran elsewhere."""
     alike = not same.unlike
-    artifact = (
-        "its artifact" if all(_shares_artifact(other, failing) for other in same.ran) else "each of its artifacts"
-    )
+    is_one = all(_shares_artifact(other, failing) for other in same.ran)
+    artifact = "its artifact" if is_one else "each of its artifacts"
     fails = f"{artifact} fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
@@ -210,7 +210,7 @@ def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cros
             "This points to the module, or to what it expects: every compiler config fails alike on every runtime "
             "config it ran on."
         )
-    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
+    return _INCONCLUSIVE
 
 
 def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cross: _Group, what: str) -> str:
@@ -233,7 +233,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
         )
     if not cross.unlike:
         return "This points to the module, or to what it expects: every compiler config that ran it fails alike."
-    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
+    return _INCONCLUSIVE
 
 
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:
