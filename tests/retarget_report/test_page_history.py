@@ -46,7 +46,7 @@ def test_a_target_that_only_earlier_runs_have_is_gone() -> None:
     )
     assert [
         (name, [found.states[cell].text for cell in found.patterns[pattern].cells]) for name, pattern in found.gone
-    ] == [(nodeid_of("old_c"), ["passed", "not among the targets"])]
+    ] == [(nodeid_of("old_c"), ["passed", "no result"])]
 
 
 def test_what_changed_otherwise_is_told_by_the_sorts_and_the_settled_states() -> None:
@@ -58,11 +58,7 @@ def test_what_changed_otherwise_is_told_by_the_sorts_and_the_settled_states() ->
     )
     by_text = {kind.text: kind for kind in found.states}
     assert by_text["flaky"].settled == by_text["passed"].settled
-    assert (by_text["flaky"].sort, by_text["not run"].sort, by_text["not among the targets"].sort) == (
-        "good",
-        "killed",
-        "absent",
-    )
+    assert (by_text["flaky"].sort, by_text["not run"].sort, by_text["no result"].sort) == ("good", "killed", "absent")
     assert found.changes == {
         "good": {"good": "changed otherwise", "bad": "newly broken", "none": "no longer run", "absent": "gone"},
         "bad": {"good": "changed otherwise", "bad": "changed otherwise", "none": "no longer run", "absent": "gone"},

@@ -110,6 +110,10 @@ class Registry(Struct, frozen=True, kw_only=True):
         driver = self.drivers.get(config.driver)
         return driver is not None and driver.runs_by_tool(config)
 
+    def returns_checks(self, kind: str, config: RuntimeConfig) -> bool:
+        """Return whether runs of a config need modules of a kind that return what they would check."""
+        return self.check_rewriter(kind) is not None and self.runs_by_tool(config)
+
     def runs_on_hosts(self, driver: str) -> bool:
         """Return whether a driver runs artifacts on hosts; false where there is no such driver."""
         return driver in self.drivers and self.drivers[driver].overrides("probe_on_host")
@@ -195,7 +199,9 @@ class Registry(Struct, frozen=True, kw_only=True):
         driver = self.drivers.get(config.driver)
         if "runtime" in parts and driver is not None and driver.overrides("toolchain_environment"):
             config = replace(config, toolchain=toolchain)
-        return replace(target, compile=self.with_toolchain(target.compile, toolchain, parts), runtime=config)
+        compiled = self.with_toolchain(target.compile, toolchain, parts)
+        compiled = replace(compiled, returns_checks=self.returns_checks(compiled.kind, config))
+        return replace(target, compile=compiled, runtime=config)
 
     def code_of(self, product: object) -> str:
         """Return a digest of a product's code: of the package that its class lies in, and of what that imports. Raises

@@ -30,7 +30,7 @@ from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import replacing
-from retarget.support.text import counted
+from retarget.support.text import counted, listed
 from retarget.targets.expansion import expand_suite
 
 _NAMED = 4
@@ -109,9 +109,12 @@ class RuleUpdate:
         yield from ((_changes_text(file), "") for file in files)
         if not files:
             yield f"expectations: nothing to change, {counted(len(update.excused), 'failure')} as expected", ""
-        if update.left:
-            which = ", ".join(name for _, name in update.left[:8]) + (", …" if len(update.left) > 8 else "")
-            yield f"expectations: left to you, as flaky, intermittent or past their date: {which}", "yellow"
+        declared = {key_of(target) for one in everything for target in one.targets}
+        gone = sorted({key for (key, _), way in self._seen.items() if way is not None} - declared)
+        left = {"flaky, intermittent or past their date": update.left, "they are not declared here": gone}
+        for why, keys in left.items():
+            if keys:
+                yield f"expectations: left to you, as {why}: {listed([name for _, name in keys], 8)}", "yellow"
         for (_, name), traits in sorted(differing, key=str):
             known = [*self._alike[(_, name), traits]]
             same = set(known[0]).intersection(*known)
@@ -122,7 +125,7 @@ class RuleUpdate:
         rules = {rule.origin: rule for suite in now for rule in suite.expectations}.values()
         expired = expired_diagnostics(rules)
         yield from ((str(diagnostic), "red") for diagnostic in expired)
-        self.left_over = bool(update.left or differing or expired)
+        self.left_over = bool(update.left or gone or differing or expired)
 
     def _doubt(self, folder: Path, suites: Iterable[SuiteTargets]) -> str:
         """Why it is unknown here that something the rules of a folder name is gone; empty if it is known."""

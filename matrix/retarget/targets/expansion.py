@@ -132,11 +132,10 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
         )
         return tuple(sources)
 
-    can_return = registry.check_rewriter(suite.kind) is not None
     plan: list[tuple[str, Callable[..., CompileTarget], Sequence[tuple[str, bool, Callable[..., RunTarget]]]]] = []
     for name, compiler in compilers.items():
         backends = registry.derived_tags(compiler)
-        returning = [can_return and registry.runs_by_tool(runtime) for runtime in runtimes.get(name, {}).values()]
+        returning = [registry.returns_checks(suite.kind, runtime) for runtime in runtimes.get(name, {}).values()]
         compile_target = partial(
             CompileTarget,
             suite=suite.name,

@@ -1,8 +1,9 @@
 """Reasons about the failure of a run target from the outcomes of the module's other targets. Pure.
 
-Two run targets share an artifact if their module and compiler config are the same. Nothing is concluded from what did
-not run; a failure that was expected counts as a failure, and a pass that was not as a pass. Where a module has several
-cases each is looked at by itself: what fails in another case, too, may fail there for another reason.
+Two run targets of one module and compiler config share an artifact, unless records say otherwise: a run by a tool may
+need another one. Nothing is concluded from what did not run; a failure that was expected counts as a failure, and a
+pass that was not as a pass. Where a module has several cases each is looked at by itself: what fails in another case,
+too, may fail there for another reason.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from retarget.results import CaseRecord, Outcome, TargetRecord
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
 
+_INCONCLUSIVE = "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
 _SHOWN = 12
 """How many targets are listed; the others are counted."""
 _SUMMARY = 100
@@ -44,6 +46,12 @@ def _gives_outputs(record: TargetRecord) -> bool:
     """Whether another run would give outputs to look at."""
     seen = record.observation
     return not record.runs_external and not (seen is not None and (seen.is_crash or seen.is_timeout))
+
+
+def _shares_artifact(record: TargetRecord, other: TargetRecord) -> bool:
+    """Whether two targets of a compiler config ran one artifact, as far as is known."""
+    made = {one.compile.artifact for one in (record, other) if one.compile is not None and one.compile.artifact}
+    return len(made) < 2
 
 
 def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:
@@ -154,10 +162,14 @@ def _concluded(failing: TargetRecord, others: Sequence[TargetRecord], what: str)
 
 
 def _points_to_runtime(failing: TargetRecord, runtime: str, same: _Group, cross: _Group) -> str:
-    """The same artifact passes elsewhere."""
-    where = _list(other.runtime for other in same.passing)
-    if same.failing:
-        fails = _list([failing.runtime, *(other.runtime for other in same.failing)])
+    """What the compiler config made passes elsewhere."""
+    sharing = [other for other in same.passing if _shares_artifact(other, failing)]
+    where = _list(other.runtime for other in sharing or same.passing)
+    if not sharing:
+        compiler = f"compiler config {failing.compiler}"
+        return f"This points to {compiler} or to {runtime}: what passes on {where} is another artifact of {compiler}."
+    if alike := [other for other in same.failing if _shares_artifact(other, failing)]:
+        fails = _list([failing.runtime, *(other.runtime for other in alike)])
         return f"This points to the runtime configs {fails}: the same artifact passes on {where}."
     text = f"This points to {runtime}: the same artifact passes on {where}."
     if there := [other for other in cross.passing if other.runtime == failing.runtime]:
@@ -176,9 +188,11 @@ def _passing_elsewhere(failing: TargetRecord, same: _Group, cross: _Group) -> li
 
 
 def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cross: _Group, what: str) -> str:
-    """The same artifact passes nowhere, and ran elsewhere."""
+    """What the compiler config made passes nowhere, and ran elsewhere."""
     alike = not same.unlike
-    fails = f"its artifact fails {'alike on' if alike else 'on'} every runtime config it ran on"
+    is_one = all(_shares_artifact(other, failing) for other in same.ran)
+    artifact = "its artifact" if is_one else "each of its artifacts"
+    fails = f"{artifact} fails {'alike on' if alike else 'on'} every runtime config it ran on"
     fails += "" if alike else ", though not alike"
     if not cross.ran:
         is_data = stage_of(failing) == Stage.LOAD and alike
@@ -196,7 +210,7 @@ def _points_to_compiler(failing: TargetRecord, compiler: str, same: _Group, cros
             "This points to the module, or to what it expects: every compiler config fails alike on every runtime "
             "config it ran on."
         )
-    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
+    return _INCONCLUSIVE
 
 
 def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cross: _Group, what: str) -> str:
@@ -219,7 +233,7 @@ def _without_the_artifact(failing: TargetRecord, compiler: str, runtime: str, cr
         )
     if not cross.unlike:
         return "This points to the module, or to what it expects: every compiler config that ran it fails alike."
-    return "Inconclusive: nothing that ran this module passes, and it does not all fail alike."
+    return _INCONCLUSIVE
 
 
 def reference(failing: TargetRecord, others: Sequence[TargetRecord]) -> TargetRecord | None:

@@ -104,7 +104,7 @@ def _kind(state: State | None, settled: dict[State | None, int]) -> Kind:
     known = state.settled.anywhere if state is not None else None
     number = settled.setdefault(known, len(settled))
     if state is None:
-        return Kind(look="", sort="absent", settled=number, text="not among the targets")
+        return Kind(look="", sort="absent", settled=number, text="no result")
     sort = "good" if state.is_good else "bad" if state.is_bad else "none"
     if state.outcome is Outcome.NOT_RUN:
         sort = "killed"

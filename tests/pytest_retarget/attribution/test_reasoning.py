@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pytest_retarget.attribution.reasoning import conclusion, listing, reference
 from retarget.model import Observation
 from retarget.results import CaseRecord, Outcome, TargetRecord
+from retarget.results.record import CompileRecord
 
 COMPARE = {"stage": "compare", "signature": "values differ", "message": "compare: 1 of 3 elements differ"}
 CRASH = {"stage": "crash", "signature": "SIGSEGV", "message": "run: device worker crashed: SIGSEGV"}
@@ -98,6 +99,25 @@ FAILING = seen("a/r", "failed", **COMPARE)
 )  # fmt: skip
 def test_a_failure_points_to_what_the_outcomes_allow(others: str, expected: str) -> None:
     assert conclusion(FAILING, [read(other) for other in others.split(", ") if other]) == expected
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({"a/s passed": "1", "a/t passed": "2"}, "This points to runtime config r (driver d): the same artifact passes on s."),
+        ({"a/s passed": "1", "a/t failed crash": "2"}, "This points to runtime config r (driver d): the same artifact passes on s."),
+        ({"a/t passed": "2", "a/s failed compare": "1"},
+            "This points to compiler config a or to runtime config r (driver d): what passes on t is another artifact of compiler config a."),
+        ({"a/t failed compare": "2", "b/r passed": "3"},
+            "This points to compiler config a: each of its artifacts fails alike on every runtime config it ran on, and what b made of this module passes."),
+    ],
+)  # fmt: skip
+def test_artifacts_of_one_compiler_config_may_differ(others: dict[str, str], expected: str) -> None:
+    def made(record: TargetRecord, artifact: str) -> TargetRecord:
+        return replace(record, compile=CompileRecord(key="k", artifact=artifact))
+
+    failing = made(FAILING, "1")
+    assert conclusion(failing, [made(read(other), artifact) for other, artifact in others.items()]) == expected
 
 
 def test_what_cannot_be_loaded_anywhere_may_be_the_data() -> None:

@@ -262,6 +262,36 @@ def test_a_reference_with_a_toolchain_of_its_own_stays_and_is_missed(
     ]
 
 
+@pytest.mark.parametrize(("own", "other"), [("environment", "new"), ("new", "environment")])
+def test_checks_are_returned_for_the_toolchain_whose_tool_runs_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, own: str, other: str
+) -> None:
+    tool = "    def runs_by_tool(self, config): return config.toolchain is not None\n\nclass Loader("
+    returns = '    kind = "toys"\n    def return_checks(self, source, name): return source\n'
+    extension = EXTENSION.replace("\nclass Loader(", tool).replace('    kind = "toys"\n', returns)
+    (tmp_path / "tool_extension.py").write_text(extension)
+    is_declared = own == "new"
+    declared = SUITE.replace('driver = "toy"', 'driver = "toy"\ntoolchain = "new"') if is_declared else SUITE
+    (tmp_path / "suite.toml").write_text(declared)
+
+    class WithTool(InProcess):
+        def run(self, target: RunTarget, artifact: Artifact, *, record: Path, **_: object) -> RunOutcome:
+            assert artifact.path == f"returned: {target.compile.returns_checks}"
+            is_right = target.compile.returns_checks is (target.runtime.toolchain is not None)
+            unseen = Failure(stage=Stage.COMPARE, summary="function 'f' made no check")
+            return RunOutcome(devices=(), failure=None if is_right else unseen)
+
+        def compile(self, target: CompileTarget) -> CompileOutcome:
+            artifact = Artifact(digest="d", size=1, path=f"returned: {target.returns_checks}")
+            return CompileOutcome(artifact=artifact, key="k", seconds=1.0, reused=False, build="tiny")
+
+    monkeypatch.setattr(toolchains, "ReferenceRuns", lambda _: SimpleNamespace(of=lambda *_: (), close=lambda: None))
+    monkeypatch.setattr(toolchains, "Engine", WithTool)
+    names = ["compare", "--toolchains", f"{own},{other}", "-k", "same", "--retarget-extension", "tool_extension"]
+    assert main(names) == 0
+    assert "same: 2 pass, 0 fail" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -49,6 +49,17 @@ def test_a_failure_becomes_a_rule_that_goes_once_it_is_mended() -> None:
     assert lines(mended) == [("expectations: nothing to change, 0 failures as expected", "")]
 
 
+def test_failures_of_targets_that_are_not_declared_any_more_are_left_to_a_person(cwd: Path) -> None:
+    update = RuleUpdate()
+    update.add(of_m(failed("m", "no such op", "compile")))
+    (cwd / "m.mlir").rename(cwd / "n.mlir")
+    assert list(update.write(load_extensions(), in_full=False)) == [
+        ("expectations: nothing to change, 0 failures as expected", ""),
+        ("expectations: left to you, as they are not declared here: m_cc", "yellow"),
+    ]
+    assert update.left_over
+
+
 def test_entries_that_match_nothing_stay_where_they_may_be_missing_and_are_named() -> None:
     names = [f"gone{number}" for number in range(5)]
     Path("expectations.toml").write_text(

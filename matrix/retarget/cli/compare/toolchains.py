@@ -151,13 +151,12 @@ class _Side(Struct, kw_only=True):
 
     def submit(self, target: Target) -> None:
         """Queue the compile of a target."""
-        if isinstance(target, CompileTarget):
-            with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
-                self.engine.submit([self.own(target)])
+        with suppress(UnavailableError, RetargetError):  # said when its outcome is asked for
+            self.engine.submit([self.own(target).compiled])
 
-    def compiled(self, target: CompileTarget) -> CompileOutcome:
+    def compiled(self, target: Target) -> CompileOutcome:
         """Compile. Raises `UnavailableError` and `RetargetError`."""
-        outcome = self.engine.compile(self.own(target))
+        outcome = self.engine.compile(self.own(target).compiled)
         self.builds += [outcome.build] if outcome.build else []
         return outcome
 
@@ -190,7 +189,7 @@ def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) 
     failures: list[Failure | None] = []
     try:
         for side in sides:
-            outcomes.append(side.compiled(compiled))
+            outcomes.append(side.compiled(target))
             if isinstance(target, CompileTarget):
                 failures.append(side.checked(target, outcomes[-1]))
         if isinstance(target, RunTarget):

@@ -128,7 +128,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _state(line: Timeline) -> str:
     is_silent = line.is_open and line.now is not None and line.now.is_good
     where = f" on {' or '.join(line.open_on)}" if line.open_on else ""
-    return shown(f"{line.now or 'not among the targets'}{f', which does not mend it{where}' if is_silent else ''}")
+    return shown(f"{line.now or 'no result in the last run'}{f', which does not mend it{where}' if is_silent else ''}")
 
 
 def _text(history: History, line: Timeline) -> Iterator[str]:
