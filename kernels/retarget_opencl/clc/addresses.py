@@ -92,8 +92,6 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "UDiv": lambda a, b: a // b if b else 0,
     "UMod": lambda a, b: a % b if b else 0,
     "SDiv": _quotient,
-    "SRem": lambda a, b: a - b * _quotient(a, b),
-    "SMod": lambda a, b: a % b if b else 0,
     "ShiftLeftLogical": lambda a, b: a << (b & 31),
     "ShiftRightLogical": lambda a, b: a >> (b & 31),
     "ShiftRightArithmetic": lambda a, b: a >> (b & 31),
@@ -113,7 +111,7 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "GL.UMax": max,
 }
 """Ops on 32-bit integers and booleans that are computed where everything is known."""
-_SIGNED = {"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _ORDERS)}
+_SIGNED = {"SDiv", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _ORDERS)}
 _UNSIGNED = {"UDiv", "UMod", "ShiftRightLogical", "IEqual", "INotEqual", "GL.UMin", "GL.UMax"}
 _UNSIGNED |= {f"U{name}" for name in _ORDERS}
 
