@@ -9,16 +9,7 @@ from retarget.extension import FunctionInfo
 from retarget_iree.modules.measure import Allocation, memory_line
 from retarget_iree.runtime.exports import declared_types
 
-from retarget_opencl.artifact.file import (
-    ArtifactError,
-    Export,
-    Function,
-    OpenClArtifact,
-    Program,
-    Scalar,
-    joined,
-    read_artifact,
-)
+from retarget_opencl.artifact.file import ArtifactError, Export, Function, OpenClArtifact, joined, read_artifact
 
 
 def show_artifact(data: bytes) -> str:
@@ -41,12 +32,12 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
     for export in program.exports:
         yield f"    {export.declaration or export.name}"
     yield "  kernels"
-    for kernel in program.kernels:
+    for number, kernel in enumerate(program.kernels):
         size = "x".join(str(items) for items in kernel.workgroup_size)
         takes = f"{len(kernel.bindings)} buffers, {len(kernel.constants)} constants"
         if kernel.members:
-            takes = "does the work of " + ", ".join(program.kernels[number].name for number in kernel.members)
-        yield f"    {kernel.name}: {size} work-items, {takes}"
+            takes = "does the work of " + ", ".join(program.kernels[member].name for member in kernel.members)
+        yield f"    {number} {kernel.name}: {size} work-items, {takes}"
         if kernel.location:
             yield f"      from {kernel.location}"
     yield "  memory of the device"
@@ -54,58 +45,21 @@ def _lines(artifact: OpenClArtifact) -> Iterator[str]:
         yield f"    {line}"
     for function in program.functions:
         yield ""
-        yield from _function(function, program)
+        yield from _function(function)
     yield ""
     yield joined(artifact.sources).rstrip()
 
 
-# Which words of an instruction are numbers of something else than registers.
-_PLAIN_WORDS: dict[str, tuple[int, ...]] = {
-    "br": (0,),
-    "cond_br": (1, 4),
-    "switch_br": (1,),
-    "call": (0,),
-    "global_load": (1,),
-    "global_store": (0,),
-    "dispatch": (0,),
-    "view_dim": (2,),
-    "export": (4,),
-    "constant": (1,),
-}
-
-
-def _function(function: Function, program: Program) -> Iterator[str]:
-    names = {item.register: _constant(item.kind, item.value) for item in function.constants}
-
-    def register(value: Scalar) -> str:
-        if isinstance(value, tuple):
-            return f"({', '.join(register(item) for item in value)})"
-        return names.get(value, f"r{value}") if isinstance(value, int) else repr(value)
-
-    def plain(name: str, value: Scalar) -> str:
-        if isinstance(value, int) and name == "dispatch":
-            return program.kernels[value].name
-        if isinstance(value, int) and name == "call":
-            return program.functions[value].name
-        if isinstance(value, int) and name.startswith("global_"):
-            return f"@{program.globals[value][0]}"
-        if isinstance(value, int) and name == "constant":
-            return f"blob[{value}]"
-        return f"block {value}" if name.endswith("br") and isinstance(value, int) else repr(value)
-
-    yield f"function {function.name}({', '.join(f'r{number}' for number in function.parameters)})"
+def _function(function: Function) -> Iterator[str]:
+    """Yield the constants in registers, then the instructions: their words are registers, but for numbers of blocks,
+    kernels, functions, globals and constants."""
+    yield f"function {function.name}({', '.join(map(str, function.parameters))})"
+    for constant in function.constants:
+        yield f"  {constant.register} = {constant.kind} {constant.value!r}"
     for number, block in enumerate(function.blocks):
         yield f"  block {number}"
-        for name, *words in block:
-            known = _PLAIN_WORDS.get(str(name), ())
-            texts = [plain(str(name), word) if place in known else register(word) for place, word in enumerate(words)]
-            yield f"    {name} {' '.join(texts)}".rstrip()
-
-
-def _constant(kind: str, value: Scalar) -> str:
-    if kind == "null":
-        return "-"
-    return f"blob[{value}]" if kind == "blob" else f"{value}" if kind in {"number", "float"} else repr(value)
+        for words in block:
+            yield f"    {' '.join(map(str, words))}"
 
 
 def memory_lines(artifact: OpenClArtifact) -> Iterator[str]:

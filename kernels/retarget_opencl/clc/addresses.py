@@ -23,20 +23,13 @@ _MASK = 0xFFFFFFFF
 _OF_A_SUBGROUP = ("spirv.Group", "spirv.KHR.Subgroup", "spirv.KHR.CooperativeMatrix")
 """Ops whose results subgroups of one work-group have differently."""
 
-_MOST = 256
-"""Values of loop counters that are tried one by one."""
-
 
 class _Term(Struct, frozen=True):
-    """Something that is not known. `loops` are those in which it may change, `uniform` is it for a whole work-group.
-
-    Its value is one of 0, 1, … `count` - 1, if that is known.
-    """
+    """Something that is not known. `loops` are those in which it may change, `uniform` is it for a whole work-group."""
 
     key: object
     loops: frozenset[Loop] = frozenset()
     uniform: bool = True
-    count: int | None = None
 
 
 class _Form(Struct, frozen=True):
@@ -92,8 +85,6 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "UDiv": lambda a, b: a // b if b else 0,
     "UMod": lambda a, b: a % b if b else 0,
     "SDiv": _quotient,
-    "SRem": lambda a, b: a - b * _quotient(a, b),
-    "SMod": lambda a, b: a % b if b else 0,
     "ShiftLeftLogical": lambda a, b: a << (b & 31),
     "ShiftRightLogical": lambda a, b: a >> (b & 31),
     "ShiftRightArithmetic": lambda a, b: a >> (b & 31),
@@ -113,7 +104,7 @@ _OPS: Mapping[str, Callable[..., int]] = {
     "GL.UMax": max,
 }
 """Ops on 32-bit integers and booleans that are computed where everything is known."""
-_SIGNED = {"SDiv", "SRem", "SMod", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _ORDERS)}
+_SIGNED = {"SDiv", "ShiftRightArithmetic", "GL.SMin", "GL.SMax", *(f"S{name}" for name in _ORDERS)}
 _UNSIGNED = {"UDiv", "UMod", "ShiftRightLogical", "IEqual", "INotEqual", "GL.UMin", "GL.UMax"}
 _UNSIGNED |= {f"U{name}" for name in _ORDERS}
 
@@ -229,10 +220,8 @@ class Addresses(Struct):
     def _constant(self, number: int) -> _Form:
         return _Form((number,) * prod(self.size))
 
-    def _opaque(
-        self, key: object, loops: frozenset[Loop] = frozenset(), *, uniform: bool = True, count: int | None = None
-    ) -> _Form:
-        return _Form(self._constant(0).items, ((_Term(key, loops, uniform, count), 1),))
+    def _opaque(self, key: object, loops: frozenset[Loop] = frozenset(), *, uniform: bool = True) -> _Form:
+        return _Form(self._constant(0).items, ((_Term(key, loops, uniform), 1),))
 
     def _local(self, axis: int) -> _Form:
         x, y, z = (range(width) for width in self.size)
@@ -304,38 +293,20 @@ class Addresses(Struct):
 
     def _stepped(self, variable: Value) -> _Form:
         """Return the form of a variable: of a loop's counter its first value plus steps."""
-        first, step, rises = None, 0, True
-        loops = self._loops(variable)
+        first, step = None, 0
         for value, _ in self._assigned[variable]:
             made = self._definitions.get(value)
             if made is not None and made.op == "spirv.IAdd" and variable in made.operands:
                 other = made.operands[made.operands[0] is variable]
                 by = self.form(other).number
                 step = gcd(step, by) if by is not None else 1
-                rises = rises and by is not None and by > 0
             elif first is None:
                 first = value
             else:
                 return self._unknown(variable)
         if first is None or step == 0:
             return self._unknown(variable) if first is None else self.form(first)
-        start = self.form(first)
-        end = None if start.terms or not rises else self._end(variable)
-        count = None if end is None else max(-(-(end - min(start.items)) // step), 0)
-        return start.plus(self._opaque(variable, loops, count=count).scaled(step))
-
-    def _end(self, counter: Value) -> int | None:
-        """Return the number that a counter stays below in its loop, if the loop's first node but values tests that."""
-        for loop in self._loops(counter):
-            test = next((node for node in loop.body if isinstance(node, If)), None)
-            made = None if test is None else self._definitions.get(test.condition)
-            if test is None or made is None or made.op != "spirv.SLessThan" or made.operands[0] is not counter:
-                continue
-            before = loop.body[: loop.body.index(test)]
-            leaves = test.negated and bool(test.then) and isinstance(test.then[-1], Leave)
-            if leaves and all(isinstance(node, Statement) and not node.accesses for node in before):
-                return self.form(made.operands[1]).number
-        return None
+        return self.form(first).plus(self._opaque(variable, self._loops(variable)).scaled(step))
 
     def _loops(self, value: Value) -> frozenset[Loop]:
         """Return the loops in which a value may change."""
@@ -391,43 +362,24 @@ class Addresses(Struct):
                 {n for n, item in enumerate(second.items) if item},
             )
             return bool(there[0]) and bool(there[1]) and len(there[0] | there[1]) > 1
-        free: tuple[dict[_Term, int], dict[_Term, int]] = {}, {}
         period = 0
         ours, theirs = dict(a.terms), dict(b.terms)
         for term in {**ours, **theirs}:
             factors = ours.get(term, 0), theirs.get(term, 0)
-            if term.uniform and not term.loops & stale and term.loops <= first.loops & second.loops:
-                period = gcd(period, factors[0] - factors[1])
-            else:
-                for mine, factor in zip(free, factors, strict=True):
-                    mine.update({term: factor} if factor else {})
-        starts: list[list[int]] = []
-        for mine in free:
-            known = _starts(mine)
-            starts.append(known or [0])
-            period = period if known else gcd(period, *mine.values())
+            is_same = term.uniform and not term.loops & stale and term.loops <= first.loops & second.loops
+            period = gcd(period, factors[0] - factors[1]) if is_same else gcd(period, *factors)
         together = first.access.tile is not None and second.access.tile is not None
-        unit = gcd(period, *_extent(first), *_extent(second), *a.items, *b.items, *starts[0], *starts[1])
-        cells = _cells(first, a, starts[0], (unit, period), together=together)
-        others = _cells(second, b, starts[1], (unit, period), together=together)
+        unit = gcd(period, *_extent(first), *_extent(second), *a.items, *b.items)
+        cells = _cells(first, a, (unit, period), together=together)
+        others = _cells(second, b, (unit, period), together=together)
         return any(cell in others and (others[cell] != item or item < 0) for cell, item in cells.items())
-
-
-def _starts(factors: Mapping[_Term, int]) -> list[int]:
-    """Return all sums of terms; none if they are not known or too many."""
-    found = [0]
-    for term, factor in factors.items():
-        if term.count is None or len(found) * term.count > _MOST:
-            return []
-        found = [start + factor * number for start in found for number in range(term.count)]
-    return found
 
 
 def _extent(use: Use) -> tuple[int, ...]:
     return (use.access.size or 1, *(use.access.tile or ())[1:])
 
 
-def _cells(use: Use, address: _Form, starts: Sequence[int], grid: tuple[int, int], *, together: bool) -> dict[int, int]:
+def _cells(use: Use, address: _Form, grid: tuple[int, int], *, together: bool) -> dict[int, int]:
     """Return the units of memory that are accessed, with the work-item that does, -1 for several.
 
     `grid` is the unit in bytes and the period after which addresses count as the same, 0 for none.
@@ -436,7 +388,7 @@ def _cells(use: Use, address: _Form, starts: Sequence[int], grid: tuple[int, int
     found: dict[int, int] = {}
     rows, stride = use.access.tile or (1, 0)
     size, *_ = _extent(use)
-    offsets = {at + row * stride + byte for at in starts for row in range(rows) for byte in range(0, size, unit)}
+    offsets = {row * stride + byte for row in range(rows) for byte in range(0, size, unit)}
     for number, (start, there) in enumerate(zip(address.items, use.items, strict=True)):
         item = number // _WARP if together else number
         for offset in offsets if there else ():

@@ -21,11 +21,7 @@ from retarget_opencl.device.profile import DeviceProfile
 if TYPE_CHECKING:
     import jinja2
 
-_EXTENSIONS = {
-    "fp16": ("cl_khr_fp16",),
-    "fp64": ("cl_khr_fp64",),
-    "int64_atomics": ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"),
-}
+_EXTENSIONS = {"fp16": "cl_khr_fp16", "fp64": "cl_khr_fp64"}
 _SUBGROUP_EXTENSIONS = ("cl_khr_subgroups", "cl_khr_subgroup_shuffle", "cl_khr_subgroup_shuffle_relative")
 
 
@@ -44,7 +40,7 @@ def template(name: str) -> jinja2.Template:
 
 def kernel_source(kernel: KernelText, profile: DeviceProfile) -> KernelSource:
     """Return a kernel's OpenCL C, and what stands before it: pragmas, the helper functions in use, typedefs."""
-    extensions = [name for feature in sorted(kernel.features) for name in _EXTENSIONS.get(feature, ())]
+    extensions = [_EXTENSIONS[feature] for feature in sorted(kernel.features) if feature in _EXTENSIONS]
     of_subgroups = ("retarget_shuffle", "retarget_sub", "retarget_num")
     uses_subgroups = any(helper.startswith(of_subgroups) for helper in kernel.helpers)
     pins_subgroups = uses_subgroups and profile.subgroups == "khr"

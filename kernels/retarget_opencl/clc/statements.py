@@ -138,7 +138,7 @@ class StatementWriter(msgspec.Struct):
         return name
 
     def feature(self, name: str) -> None:
-        """Note that the kernel needs a device feature (`fp64`, `int64_atomics`, …).
+        """Note that the kernel needs a device feature (`fp64`, `dot`, …).
 
         Raises `TypeSyntaxError` for subgroups where the profile has none.
         """

@@ -68,7 +68,6 @@ _NEEDS = {
     "rounding": (),  # where the profile has it
     "fp64": ("opencl.fp64",),
     "fp16": ("opencl.fp16",),
-    "int64_atomics": ("opencl.int64_base_atomics", "opencl.int64_extended_atomics"),
     # The compilers of devices with NVIDIA's extension take inline PTX: shfl.sync, and mma.sync of 16x8x16 halves since
     # compute capability 8.0.
     ("shuffle", "ptx"): ("opencl.cl_nv_device_attribute_query",),

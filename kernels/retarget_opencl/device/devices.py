@@ -292,7 +292,6 @@ def info_of(found: FoundDevice) -> DeviceInfo:
             ("arch", profile.arch),
             ("fp64", "yes" if profile.fp64 else "no"),
             ("fp16", profile.half),
-            ("int64_atomics", "yes" if profile.int64_atomics else "no"),
             ("subgroups", f"{profile.subgroups}, {profile.subgroup_size}"),
             ("matrices", profile.matrices),
             ("compute_units", str(device.max_compute_units)),

@@ -47,7 +47,6 @@ class DeviceProfile(Struct, frozen=True, kw_only=True):
     arch: str
     fp64: bool
     half: str
-    int64_atomics: bool
     subgroups: str
     subgroup_size: int
     matrices: str
@@ -90,12 +89,10 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         subgroup_size = max(reported)
     sizes = numbers(_limit(profile, "opencl.maxWorkItemSizes"))
     largest = filter(None, numbers(profile.get("opencl.maxMemAllocSize")))
-    atomics = ("opencl.int64_base_atomics", "opencl.int64_extended_atomics")
     return DeviceProfile(
         arch=arch,
         fp64=bool(profile.get("opencl.fp64")),
         half="native" if profile.get("opencl.fp16") else "emulated",
-        int64_atomics=all(profile.get(name) for name in atomics),
         subgroups=subgroups,
         subgroup_size=subgroup_size,
         matrices=matrices,

@@ -72,18 +72,6 @@ def _compare(name: str) -> HostRule:
     return write
 
 
-def _range(name: str) -> HostRule:
-    def write(writer: FunctionWriter, op: Ir) -> None:
-        found, *others = writer.values(op.operands)
-        for other in others:
-            register = writer.register()
-            writer.emit("scalar", name, "index", register, found, other)
-            found = register
-        writer.alias(op.results[0], found)
-
-    return write
-
-
 def _sizeof(writer: FunctionWriter, op: Ir) -> None:
     kind = str(op.attributes["sizedType"].value)
     match = re.fullmatch(r"[a-z]+(\d+)", kind.replace("index", "i64"))
@@ -117,12 +105,6 @@ SCALAR_RULES: HostRules = {
     "arith.cmpf": _compare("cmpf"),
     "arith.select": instruction("select", "condition", "true_value", "false_value"),
     "util.align": _scalar("align", "index"),
-    "util.switch": instruction("select_nth", "index", "default_value", "values"),
-    "util.cmp.eq": instruction("same", "lhs", "rhs"),
-    "util.cmp.ne": instruction("different", "lhs", "rhs"),
-    "util.range.min": _range("minsi"),
-    "util.range.max": _range("maxsi"),
-    "util.range.extents": instruction("range_extents", "offsets", "lengths"),
     "util.sizeof": _sizeof,
 }
 
@@ -137,13 +119,6 @@ def _view_assert(writer: FunctionWriter, op: Ir) -> None:
     writer.emit("view_assert", writer.value(op.buffer_view), element, writer.values(op.shape), label)
 
 
-def _device_query(writer: FunctionWriter, op: Ir) -> None:
-    """No device answers queries: the default value is taken."""
-    default = number_of(op.attributes["default_value"], "index") if "default_value" in op.attributes else 0
-    for result, value in zip(op.results, (0, default or 0), strict=True):
-        writer.alias(result, writer.number(int(value)))
-
-
 def _check(kind: str) -> HostRule:
     def write(writer: FunctionWriter, op: Ir) -> None:
         operands = tuple(writer.value(operand) for operand in op.operands if "!hal.device" not in str(operand.type))
@@ -154,9 +129,9 @@ def _check(kind: str) -> HostRule:
 
 
 _VANISHING = (
-    *("hal.buffer.assert", "hal.buffer_view.trace", "hal.device.allocator", "hal.device.resolve", "hal.devices.get"),
-    *("hal.fence.create", "hal.fence.join", "hal.fence.signal", "util.buffer.dealloc", "util.null"),
-    *("util.status.check_ok", "stream.context.resolve", "stream.resource.retain", "stream.tensor.trace"),
+    *("hal.buffer.assert", "hal.buffer_view.trace", "hal.device.resolve", "hal.devices.get"),
+    *("hal.fence.create", "hal.fence.join", "hal.fence.signal", "util.null"),
+    *("stream.context.resolve", "stream.resource.retain", "stream.tensor.trace"),
     *("stream.timepoint.chain_external", "stream.timepoint.export", "stream.timepoint.immediate"),
     *("stream.timepoint.import", "stream.timepoint.join"),
     *("stream.cmd.discard", "stream.cmd.flush", "stream.cmd.invalidate"),
@@ -169,37 +144,13 @@ DATA_RULES: HostRules = {
     ),
     "hal.encoding_type": constant_result(1),  # IREE's dense row-major
     "hal.buffer_view.dim": _view_dim,
-    "hal.buffer_view.rank": instruction("view_rank", "buffer_view"),
-    "hal.buffer_view.element_type": instruction("view_element_type", "buffer_view"),
-    "hal.buffer_view.encoding_type": constant_result(1),
-    "hal.buffer_view.buffer": instruction("view_buffer", "buffer_view"),
     "hal.buffer_view.assert": _view_assert,
-    "hal.buffer_view.create": instruction(
-        "view_create", "source_buffer", "source_offset", "source_length", "element_type", "shape"
-    ),
     "hal.buffer.length": instruction("resource_size", "buffer"),
-    "hal.device.query": _device_query,
-    "hal.devices.count": constant_result(1),
     "hal.fence.await": constant_result(0),
     "hal.fence.query": constant_result(0),
     "util.buffer.constant": lambda writer, op: writer.alias(
         op.results[0], writer.blob(constant_bytes(str(op.attributes["value"]), writer.symbols.resources))
     ),
-    "util.buffer.alloc": instruction("buffer_alloc", "storage_size"),
-    "util.buffer.size": instruction("buffer_size", "operand"),
-    "util.buffer.slice": instruction("buffer_slice", "source", "source_offset", "result_size"),
-    "util.buffer.subspan": instruction("buffer_subspan", "source", "source_offset", "result_size"),
-    "util.buffer.load": instruction("buffer_load", "source", "source_offset", typed="result"),
-    "util.buffer.store": instruction("buffer_store", "source", "target", "target_offset", typed="source"),
-    "util.buffer.copy": instruction("buffer_copy", "source", "source_offset", "target", "target_offset", "length"),
-    "util.buffer.fill": instruction("buffer_fill", "pattern", "target", "target_offset", "length", typed="pattern"),
-    "util.buffer.compare": instruction("buffer_compare", "lhs", "lhs_offset", "rhs", "rhs_offset", "length"),
-    "util.list.create": instruction("list_create"),
-    "util.list.construct": instruction("list_construct", "values"),
-    "util.list.size": instruction("list_size", "list"),
-    "util.list.resize": instruction("list_resize", "list", "new_size"),
-    "util.list.get": instruction("list_get", "list", "index"),
-    "util.list.set": instruction("list_set", "list", "index", "value"),
     "check.expect_eq": _check("eq"),
     "check.expect_almost_eq": _check("almost_eq"),
     "check.expect_true": _check("true"),
@@ -386,9 +337,6 @@ HOST_RULES: HostRules = {
         "global_load", writer.define(op.results[0]), _global(writer, op)
     ),
     "util.global.store": lambda writer, op: writer.emit("global_store", _global(writer, op), writer.value(op.value)),
-    "util.global.address": lambda writer, op: writer.alias(op.results[0], writer.number(_global(writer, op))),
-    "util.global.load.indirect": instruction("global_load_indirect", "global_"),
-    "util.global.store.indirect": instruction("global_store_indirect", "global_", "value"),
     "stream.resource.alloc": instruction("allocate", "storage_size"),
     "stream.resource.alloca": instruction("allocate", "storage_size"),
     "stream.resource.dealloca": instruction("free", "operand"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from operator import attrgetter, getitem, itemgetter, setitem
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from retarget_iree.runtime.elements import element_type_code, element_type_name
 from retarget_iree.runtime.exports import NO_PARAMETERS, load_archive
 
 from retarget_opencl.artifact.file import Program
-from retarget_opencl.run.commands import Commands, memory_dtype
+from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.errors import ProgramError
 from retarget_opencl.run.memory import Bytes, HostData, Span, View
 from retarget_opencl.run.scalars import conversion, scalar_function
@@ -281,20 +281,6 @@ def _convert(name: str, source: str, target: str, result: int, operand: int) -> 
     return _assign(result, conversion(name, source, target), (operand,))
 
 
-def _same(left: Any, right: Any) -> int:
-    return int(left is right or (isinstance(left, int) and left == right))
-
-
-def _range_extents(low: int, high: int, offsets: Sequence[int], lengths: Sequence[int]) -> Step:
-    def step(r: Registers) -> None:
-        starts = [r[offset] for offset in offsets]
-        r[low] = min(starts)
-        # The last byte of the range, as IREE defines it.
-        r[high] = max(start + r[length] for start, length in zip(starts, lengths, strict=True)) - 1
-
-    return step
-
-
 # ---------------------------------------------------------------- functions and globals
 
 
@@ -336,38 +322,6 @@ def _global_store(machine: Machine, number: int, value: int) -> Step:
     return step
 
 
-# ---------------------------------------------------------------- buffers of bytes in the host's memory, and lists
-
-
-def _buffer_load(source: Bytes, offset: int, kind: str) -> int | float:
-    dtype = memory_dtype(kind)
-    value: int | float = source[offset : offset + dtype.itemsize].view(dtype)[0].item()
-    return value
-
-
-def _buffer_store(value: float, target: Bytes, offset: int, kind: str) -> None:
-    dtype = memory_dtype(kind)
-    target[offset : offset + dtype.itemsize] = np.array([value], dtype).view(np.uint8)
-
-
-def _buffer_fill(pattern: float, target: Bytes, offset: int, length: int, kind: str) -> None:
-    target[offset : offset + length].view(memory_dtype(kind))[:] = pattern
-
-
-def _buffer_copy(source: Bytes, source_offset: int, target: Bytes, target_offset: int, length: int) -> None:
-    target[target_offset : target_offset + length] = source[source_offset : source_offset + length]
-
-
-def _buffer_compare(left: Bytes, left_offset: int, right: Bytes, right_offset: int, length: int) -> int:
-    first, second = left[left_offset : left_offset + length], right[right_offset : right_offset + length]
-    return int(np.array_equal(first, second))
-
-
-def _resize(values: list[Any], size: int) -> None:
-    del values[size:]
-    values.extend([None] * (size - len(values)))
-
-
 # ---------------------------------------------------------------- commands and views
 
 
@@ -381,10 +335,6 @@ def _same_element(given: int, expected: int) -> bool:
 
 def _shape(sizes: Sequence[int]) -> str:
     return "x".join(str(size) for size in sizes) or "scalar"
-
-
-def _view_create(span: Span, offset: int, length: int, element: int, shape: Sequence[int]) -> View:
-    return View(span.part(offset, length), tuple(shape), element)
 
 
 def _view_assert(view: View, element: int, shape: Sequence[int], label: str) -> None:
@@ -481,32 +431,12 @@ BUILDERS: dict[str, Builder] = {
     "scalar": _alone(_scalar),
     "convert": _alone(_convert),
     "select": _value(lambda condition, yes, no: yes if condition else no),
-    "select_nth": _value(lambda index, default, values: values[index] if 0 <= index < len(values) else default),
-    "same": _value(_same),
-    "different": _value(lambda left, right: 1 - _same(left, right)),
-    "range_extents": _alone(_range_extents),
     "call": _call,
     "assert": _effect(_assert),
     "fail": _effect(_fail),
     "global_load": _global_load,
     "global_store": _global_store,
-    "global_load_indirect": lambda machine, result, *words: _assign(result, machine.globals.__getitem__, words),
-    "global_store_indirect": lambda machine, *words: _do(machine.globals.__setitem__, words),
-    "buffer_alloc": _value(lambda size: np.zeros(size, np.uint8)),
-    "buffer_size": _value(len),
     "buffer_slice": _value(lambda source, offset, length: source[offset : offset + length].copy()),
-    "buffer_subspan": _value(lambda source, offset, length: source[offset : offset + length]),
-    "buffer_load": _value(_buffer_load),
-    "buffer_store": _effect(_buffer_store),
-    "buffer_fill": _effect(_buffer_fill),
-    "buffer_copy": _effect(_buffer_copy),
-    "buffer_compare": _value(_buffer_compare),
-    "list_create": _value(lambda *capacity: []),  # noqa: ARG005
-    "list_construct": _value(list),
-    "list_size": _value(len),
-    "list_resize": _effect(_resize),
-    "list_get": _value(getitem),
-    "list_set": _effect(setitem),
     "allocate": _command("allocate"),
     **{name: _command_effect(name) for name in ("resource_store", "upload", "fill", "copy", "flush", "check")},
     "free": _alone(_free),
@@ -521,9 +451,5 @@ BUILDERS: dict[str, Builder] = {
     "import": _value(lambda view, size: view.span.part(0, size)),
     "export": _alone(_export),
     "view_dim": _alone(_view_dim),
-    "view_rank": _value(lambda view: len(view.shape)),
-    "view_element_type": _value(attrgetter("element")),
-    "view_buffer": _value(attrgetter("span")),
     "view_assert": _effect(_view_assert),
-    "view_create": _value(_view_create),
 }

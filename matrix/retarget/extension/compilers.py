@@ -245,13 +245,6 @@ class Compiler(Builds, is_base=True):
         not_overridden(self, "shrink_command")
 
     @called_in_process
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of the compiler's own tool that reduces the module `source` and writes what is left to
-        `output`; empty where it has none. The tool runs `script` with a module's file: exit status 0 where that still
-        fails in the same way. Pure."""
-        return ()
-
-    @called_in_process
     def module_size(self, artifact: bytes) -> ModuleSize:
         """Return the size of a module, whatever backend compiles it. Pure; in the command's process. Raises
         `RetargetError` for bytes that are none."""

@@ -11,7 +11,7 @@ from retarget.model import Module, Origin, RuntimeConfig
 from retarget.worker.run_case import main
 from retarget_cases.onnx.loader import OnnxBackendLoader
 from retarget_cases.onnx.stored import write_test
-from retarget_iree.compile_onnx import main as compile_onnx
+from retarget_iree.compile_for import main as compile_for
 
 VMVX = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx")
 CONFIG = RuntimeConfig(
@@ -35,7 +35,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     test = SimpleNamespace(model=model, data_sets=[([data], [np.abs(data)])], rtol=1e-3, atol=1e-7)
     write_test(test, folder / "test_abs")
     output = folder / "test_abs" / "test_abs.vmfb"
-    assert compile_onnx([str(folder / "test_abs" / "model.onnx"), *VMVX, "-o", str(output)]) == 0
+    assert compile_for([str(folder / "test_abs" / "model.onnx"), *VMVX, "-o", str(output)]) == 0
     return output
 
 

@@ -1,4 +1,4 @@
-"""ONNX models: the import, and `python3 -m retarget_iree.compile_onnx` that compiles one by hand."""
+"""ONNX models: the import, and `python3 -m retarget_iree.compile_for` that compiles one by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iree_support import VMVX
 from onnx import TensorProto, helper
 from retarget.extension import CompilerError, UnavailableError
 from retarget.support import install_hint
-from retarget_iree import compile_onnx
+from retarget_iree import compile_for
 from retarget_iree.builds import CompilerBuild
 from retarget_iree.modules import onnx_import
 from retarget_iree.modules.onnx_import import _run_importer, import_onnx, onnx_version
@@ -109,10 +109,10 @@ def test_without_the_package_onnx_the_hint_names_it(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_compile_onnx_compiles_by_hand(tmp_path: Path) -> None:
+def test_a_model_is_compiled_by_hand(tmp_path: Path) -> None:
     model, output = tmp_path / "add.onnx", tmp_path / "add.vmfb"
     onnx.save(onnx_model(), model)
-    argv = [sys.executable, "-m", "retarget_iree.compile_onnx", str(model), *VMVX, "-o", str(output)]
+    argv = [sys.executable, "-m", "retarget_iree.compile_for", str(model), *VMVX, "-o", str(output)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert output.stat().st_size > 1000
@@ -132,17 +132,17 @@ def test_the_tool_compiles_what_the_importer_gives_with_all_other_words(
 
     asked: list[list[str]] = []
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(compile_onnx, "import_onnx", lambda content, name: b"imported" * (content == b"model"))
+    monkeypatch.setattr(compile_for, "import_onnx", lambda content, name: b"imported" * (content == b"model"))
     (cwd / "m.onnx").write_bytes(b"model")
     for tool in (Path("own/iree-compile"), None):
-        monkeypatch.setattr(compile_onnx, "find_compiler", lambda tool=tool: CompilerBuild(folder=Path(), tool=tool))
-        assert compile_onnx.main(["--flag=x.onnx", "m.onnx", "-o", "out"]) == 3
-        assert asked.pop() == [str(tool or "iree-compile"), "--flag=x.onnx", "-o", "out", "-"]
-    for words in ([], ["m.onnx"], ["m.onnx", "n.onnx", "-o", "out"]):
-        assert compile_onnx.main(words) == 2
-        assert capsys.readouterr().err.startswith("usage: ")
-    assert compile_onnx.main(["n.onnx", "-o", "out"]) == 1
-    assert capsys.readouterr().err == "error: cannot read n.onnx: No such file or directory\n"
-    monkeypatch.setattr(compile_onnx, "import_onnx", refuse)
-    assert compile_onnx.main(["m.onnx", "-o", "out"]) == 1
+        monkeypatch.setattr(compile_for, "find_compiler", lambda tool=tool: CompilerBuild(folder=Path(), tool=tool))
+        assert compile_for.main(["m.onnx", "--flag=x.onnx", "-o", "out"]) == 3
+        assert asked.pop() == [str(tool or "iree-compile"), "-", "--flag=x.onnx", "-o", "out"]
+    for words in ([], ["m.mlir"]):
+        assert compile_for.main(words) == 2
+        assert capsys.readouterr().err.startswith("`python3 -m retarget_iree.compile_for ")
+    assert compile_for.main(["n.onnx", "-o", "out"]) == 1
+    assert capsys.readouterr().err == "error: [Errno 2] No such file or directory: 'n.onnx'\n"
+    monkeypatch.setattr(compile_for, "import_onnx", refuse)
+    assert compile_for.main(["m.onnx", "-o", "out"]) == 1
     assert (capsys.readouterr().err, asked) == ("error: m.onnx: no model\n", [])

@@ -168,12 +168,14 @@ def test_another_file_is_refused(data: bytes) -> None:
 def test_an_artifact_is_shown_for_a_person(artifact: OpenClArtifact) -> None:
     lines = show_artifact(write_artifact(artifact)).splitlines()
     assert "  compiled for arch cpu, half emulated, subgroups none" in lines
-    assert "    k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
-    assert lines[-7:] == [
-        "function main(r0)",
+    assert "    0 k: 32x2x1 work-items, 2 buffers, 1 constants" in lines
+    assert lines[-9:] == [
+        "function main(0)",
+        "  1 = number 7",
+        "  2 = float '0x1p+0'",
         "  block 0",
-        "    scalar 'addi' 'i32' r0 r0 7",
-        "    return (r0)",
+        "    scalar addi i32 0 0 1",
+        "    return (0,)",
         "",
         "// shared",
         "__kernel void k() {}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ def test_an_artifact_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert text.startswith("OpenCL artifact ")
     assert "sync func @main(%input0: tensor<64xf32>) -> (%output0: tensor<64xf32>)" in text
     assert "__kernel" in text
+    assert "\n    0 main_dispatch_0" in text
+    assert re.search(r"\nfunction main\(0\)\n  1 = number 0\n  2 = number 256\n", text)
+    assert "\n    dispatch 0 ((),) " in text
     assert "    constants: 0, 0 bytes\n    main: at most 256 bytes at once, 256 of them held when it returns\n" in text
 
 

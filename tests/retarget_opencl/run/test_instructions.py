@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from opencl_support import shipped
 from retarget_opencl.artifact.file import Constant, Function, Kernel, OpenClArtifact, Program, Scalar
@@ -64,10 +63,6 @@ def run(arguments: Sequence[Any], *instructions: tuple[Scalar, ...]) -> Any:
     return result
 
 
-def octets(*values: int) -> Any:
-    return np.array(values, np.uint8)
-
-
 @pytest.mark.parametrize(
     ("instruction", "arguments", "expected"),
     [
@@ -77,24 +72,6 @@ def octets(*values: int) -> Any:
         (("convert", "trunci", "i32", "i8", 9, 0), (300,), 44),
         (("select", 9, 0, 1, 2), (1, 10, 20), 10),
         (("select", 9, 0, 1, 2), (0, 10, 20), 20),
-        *((("select_nth", 9, 0, 1, (2, 3)), (at, 5, 6, 7), got) for at, got in ((-1, 5), (0, 6), (1, 7), (2, 5))),
-        (("same", 9, 0, 1), (1000, int("1000")), 1),
-        (("same", 9, 0, 1), (1, 2), 0),
-        (("same", 9, 0, 1), (None, None), 1),
-        (("same", 9, 0, 1), ([1], [1]), 0),
-        (("different", 9, 0, 1), (1, 2), 1),
-        (("different", 9, 0, 1), (2, 2), 0),
-        (("buffer_size", 9, 0), (octets(1, 2, 3),), 3),
-        (("buffer_load", 9, 0, 1, "i16"), (octets(1, 2, 3), 1), 0x0302),
-        (("buffer_load", 9, 0, 1, "f32"), (octets(9, 0, 0, 0x80, 0x3F), 1), 1.0),
-        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 1, octets(2, 3, 4), 0, 2), 1),
-        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 1, octets(2, 4, 4), 0, 2), 0),
-        (("buffer_compare", 9, 0, 1, 2, 3, 4), (octets(1, 2, 3), 0, octets(2, 2, 3), 1, 1), 0),
-        (("list_create", 9), (), []),
-        (("list_create", 9, 0), (4,), []),
-        (("list_construct", 9, (1, 0)), (7, 8), [8, 7]),
-        (("list_size", 9, 0), ([1, 2, 3],), 3),
-        (("list_get", 9, 0, 1), ([5, 6], 1), 6),
     ],
 )
 def test_an_instruction_computes_its_result(
@@ -103,56 +80,10 @@ def test_an_instruction_computes_its_result(
     assert run(arguments, instruction) == expected
 
 
-@pytest.mark.parametrize(
-    ("instruction", "arguments", "expected"),
-    [
-        (("buffer_store", 1, 0, 2, "i16"), (octets(0, 0, 0, 9), 0x0201, 1), [0, 1, 2, 9]),
-        (("buffer_fill", 1, 0, 2, 3, "i16"), (octets(9, 9, 9, 9, 9, 9), 0x0201, 1, 4), [9, 1, 2, 1, 2, 9]),
-        (("buffer_copy", 1, 2, 0, 3, 4), (octets(9, 9, 9, 9), octets(1, 2, 3, 4, 5), 1, 2, 2), [9, 9, 2, 3]),
-        (("list_resize", 0, 1), ([1, 2, 3], 1), [1]),
-        (("list_resize", 0, 1), ([1], 3), [1, None, None]),
-        (("list_set", 0, 1, 2), ([1, 2], 1, 7), [1, 7]),
-    ],
-)
-def test_an_instruction_changes_its_operand(
-    instruction: tuple[Scalar, ...], arguments: tuple[Any, ...], expected: list[object]
-) -> None:
-    changed = arguments[0]
-    machine([instruction, ("return", ())], parameters=len(arguments)).codes[0].run(arguments)
-    assert list(changed) == expected
-
-
-def test_a_slice_is_a_copy_and_a_subspan_is_not() -> None:
-    data = octets(1, 2, 3, 4, 5)
-    copied, view = (run((data, 1, 2), (name, 9, 0, 1, 2)) for name in ("buffer_slice", "buffer_subspan"))
-    data[1] = 9
-    assert (copied.tolist(), view.tolist()) == ([2, 3], [9, 3])
-
-
-def test_a_new_buffer_is_zeros() -> None:
-    made = run((3,), ("buffer_alloc", 9, 0))
-    assert (made.tolist(), made.dtype) == ([0, 0, 0], np.uint8)
-
-
-def test_the_extents_of_ranges_are_the_first_byte_and_the_last() -> None:
-    loaded = machine([("range_extents", 8, 9, (0, 1), (2, 3)), ("return", (8, 9))], parameters=4)
-    assert loaded.codes[0].run((4, 10, 20, 2)) == (4, 23)
-
-
-def test_globals_are_read_and_written_by_number_and_through_registers() -> None:
-    loaded = machine(
-        [
-            ("global_load", 5, 1),
-            ("global_store", 0, 5),
-            ("global_load_indirect", 6, 0),
-            ("global_store_indirect", 1, 0),
-            ("return", (5, 6)),
-        ],
-        parameters=2,
-        values=(10, 20),
-    )
-    assert loaded.codes[0].run((0, 1)) == (20, 20)
-    assert loaded.globals == [20, 0]
+def test_globals_are_read_and_written_by_number() -> None:
+    loaded = machine([("global_load", 5, 1), ("global_store", 0, 0), ("return", (5,))], parameters=1, values=(10, 20))
+    assert loaded.codes[0].run((3,)) == (20,)
+    assert loaded.globals == [3, 20]
 
 
 def test_a_call_copies_arguments_and_results_and_initialisers_run_in_order() -> None:
@@ -255,11 +186,7 @@ VIEW = View(Span(MEMORY, 4, 48), (3, 4), 0x21000020)
         (("resource_size", 9, 0), (VIEW.span,), 48),
         (("subview", 9, 0, 1, 2), (VIEW.span, 8, 16), Span(MEMORY, 12, 16)),
         (("import", 9, 0, 1), (VIEW, 16), Span(MEMORY, 4, 16)),
-        (("view_rank", 9, 0), (VIEW,), 2),
         (("view_dim", 9, 0, 1), (VIEW,), 4),
-        (("view_element_type", 9, 0), (VIEW,), 0x21000020),
-        (("view_buffer", 9, 0), (VIEW,), VIEW.span),
-        (("view_create", 9, 0, 1, 2, 3, (4, 5)), (VIEW.span, 0, 48, 0x21000020, 3, 4), VIEW),
         (("export", 9, 0, 1, "f32", (-1, 4), (2,)), (VIEW.span, 48, 3), VIEW),
         (("export", 9, 0, 1, "f32", (0, -1), (2,)), (VIEW.span, 0, 5), View(Span(MEMORY, 4, 0), (0, 5), 0x21000020)),
     ],

@@ -22,7 +22,6 @@ def features_of(profile: DeviceProfile) -> set[str]:
         "rounding",
         *(["fp64"] if profile.fp64 else []),
         *(["fp16"] if profile.half == "native" else []),
-        *(["int64_atomics"] if profile.int64_atomics else []),
         *(["shuffle"] if profile.subgroups != "none" else []),
         *(["matrices"] if profile.matrices != "none" else []),
     }

@@ -59,10 +59,9 @@ def _negate(writer: StatementWriter, op: Op) -> None:
 
 
 def _extended(kind: str) -> Rule:
-    """`IAddCarry`, `ISubBorrow`, `UMulExtended`, `SMulExtended`: a struct of (low result, carry or high half)."""
+    """`IAddCarry`, `UMulExtended`, `SMulExtended`: a struct of (low result, carry or high half)."""
     texts = {
         "IAddCarry": ("{0} + {1}", "{0} + {1} < {0}", False),
-        "ISubBorrow": ("{0} - {1}", "{0} < {1}", False),
         "UMulExtended": ("{0} * {1}", "mul_hi({0}, {1})", False),
         "SMulExtended": ("{0} * {1}", "mul_hi({0}, {1})", True),
     }
@@ -141,13 +140,6 @@ _ARITHMETIC: tuple[Rule, ...] = (
     _division("UDiv", "{0} / {1}"),
     _division("UMod", "{0} % {1}"),
     _division("SDiv", "{s0} / {s1}", Fit.SIGNED),
-    _division("SRem", "{s0} % {s1}", Fit.SIGNED),
-    # The result has the divisor's sign.
-    _division(
-        "SMod",
-        "{s0} % {s1} + (({s0} % {s1} != ({S})0) & (({s0} % {s1} < ({S})0) != ({s1} < ({S})0)) ? {s1} : ({S})0)",
-        Fit.SIGNED,
-    ),
     text_rule("spirv.SNegate", "({T})0 - {0}"),
     text_rule("spirv.FAdd", "{0} + {1}", Fit.ROUNDED),
     text_rule("spirv.FSub", "{0} - {1}", Fit.ROUNDED),
@@ -159,7 +151,6 @@ _ARITHMETIC: tuple[Rule, ...] = (
     Rule(("spirv.FNegate",), _negate),
     text_rule("spirv.Dot", "dot({0}, {1})", Fit.ROUNDED),
     _extended("IAddCarry"),
-    _extended("ISubBorrow"),
     _extended("UMulExtended"),
     _extended("SMulExtended"),
     text_rule("spirv.BitwiseAnd", "{0} & {1}"),

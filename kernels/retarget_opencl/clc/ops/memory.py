@@ -1,8 +1,8 @@
 """Constants, variables, access chains, loads, stores, barriers and atomic operations.
 
-Atomic operations are the built-ins of OpenCL C 1.x, which every device has for 32 bits. Fewer bits have none, and only
-`and` and `or` a rule, with those of the 32 bits around. IREE requires atomicity of one location, never an order between
-locations; the built-ins are relaxed as well.
+IREE writes atomic operations for elements that share a byte alone: `and` and `or`. They are the built-ins of OpenCL C
+1.x for 32 bits, which fewer bits take with the bits around. IREE requires atomicity of one location, never an order
+between locations; the built-ins are relaxed as well.
 """
 
 from __future__ import annotations
@@ -130,43 +130,18 @@ _MEMORY: tuple[Rule, ...] = (
 )
 
 
-# Built-in's name, and whether it takes signed integers.
-_CALLS = {
-    "spirv.AtomicIAdd": ("add", False),
-    "spirv.AtomicSMin": ("min", True),
-    "spirv.AtomicSMax": ("max", True),
-    "spirv.AtomicUMin": ("min", False),
-    "spirv.AtomicUMax": ("max", False),
-    "spirv.AtomicAnd": ("and", False),
-    "spirv.AtomicOr": ("or", False),
-    "spirv.AtomicXor": ("xor", False),
-    "spirv.AtomicExchange": ("xchg", False),
-}
-
-
 def _modify(writer: StatementWriter, op: Op) -> None:
-    """Write a built-in's call on the location that is the op's first operand; 64-bit ones come with an extension."""
-    call, signed = _CALLS[op.name]
-    place, value = op.operands
-    kind = element_of(place.pointer.pointee)
-    if kind.bits == 64:
-        writer.feature("int64_atomics")
-    prefix = "atom" if kind.bits == 64 else "atomic"
-    name = writer.names.signed(kind) if signed else writer.names.value(kind)
-    text = f"as_{name}({value.text})" if signed else value.text
-    writer.define(op, f"{prefix}_{call}((volatile {writer.space(place)} {name}*)&{place.text}, {text})")
-
-
-def _modify_narrow(writer: StatementWriter, op: Op) -> None:
     """Stores of elements that share a byte: IREE clears their bits in it and sets them, one after the other."""
     place, value = op.operands
-    space = "global" if writer.space(place) == "__global" else "local"
-    helper = writer.helper(f"atomic_{_CALLS[op.name][0]}_{writer.names.value(op.kind)}_{space}")
+    bits, call, space = element_of(op.kind).bits, op.name.removeprefix("spirv.Atomic").lower(), writer.space(place)
+    if bits > 32:
+        msg = f"no atomic operation on {bits} bits"
+        raise TypeSyntaxError(msg)
+    if bits == 32:
+        writer.define(op, f"atomic_{call}((volatile {space} uint*)&{place.text}, {value.text})")
+        return
+    helper = writer.helper(f"atomic_{call}_{writer.names.value(op.kind)}_{space.removeprefix('__')}")
     writer.define(op, f"{helper}(&{place.text}, {value.text})")
 
 
-_ATOMICS: tuple[Rule, ...] = (
-    Rule(tuple(_CALLS), _modify, applies=lambda op: element_of(op.kind).bits >= 32),
-    Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify_narrow),
-)
-RULES: tuple[Rule, ...] = (*_MEMORY, *_ATOMICS)
+RULES: tuple[Rule, ...] = (*_MEMORY, Rule(("spirv.AtomicAnd", "spirv.AtomicOr"), _modify))

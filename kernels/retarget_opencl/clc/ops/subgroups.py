@@ -10,8 +10,8 @@ Cooperative matrices have 16x16 elements, which the 32 work-items of a warp hold
 matrix units. On NVIDIA they are `ldmatrix` and `mma.sync`, written inline as PTX by helper functions of the template
 (`matrices.cl.j2`). A work-item holds eight elements of each matrix: of factors, and of sums in half precision, packed
 in a `uint4`; of sums in single precision in a `float8`; of factors of 8-bit integers packed in a `uint2`, of their sums
-in a `uint8`. PTX defines which element is where; the templates describe it. Work on single elements does not depend on
-it.
+in a `uint8`. PTX defines which element is where; the templates describe it. IREE loads, multiplies and stores matrices;
+what else a kernel computes with a sum goes through local memory (3.13).
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _multiply_add(writer: StatementWriter, op: Op) -> None:
         call += "".join("_s8" if f"{side}Signed" in flags else "_u8" for side in "AB")
         flags -= {"ASigned", "BSigned", "CSigned", "ResultSigned"}
     elif result.held == "single":
-        call = _of_small(writer, call)
+        call += "_bfloat" if writer.names.small == "bfloat" else ""
     elif writer.names.small == "bfloat":
         msg = f"a sum in bf16: {result}"
         raise TypeSyntaxError(msg)
@@ -193,76 +193,26 @@ def _multiply_add(writer: StatementWriter, op: Op) -> None:
     writer.define(op, f"{writer.helper(call)}({', '.join(operand.text for operand in op.operands)})", hint="sum")
 
 
-def _of_small(writer: StatementWriter, helper: str) -> str:
-    return f"{helper}_bfloat" if writer.names.small == "bfloat" else helper
-
-
-def _pack(writer: StatementWriter, text: str) -> str:
-    if writer.names.small == "bfloat":
-        writer.helper("bfloat_to_bits8")
-    return f"{writer.helper(_of_small(writer, 'matrix_pack'))}({text})"
-
-
-def _unpack(writer: StatementWriter, text: str) -> str:
-    if writer.names.small == "bfloat":
-        writer.helper("bfloat_from_bits8")
-    return f"{writer.helper(_of_small(writer, 'matrix_unpack'))}({text})"
-
-
 def _splat(writer: StatementWriter, op: Op) -> None:
     assert isinstance(op.result, Matrix)  # noqa: S101
-    if op.result.held == "bytes":
-        msg = f"a factor with one value: {op.result}"
+    if op.result.held == "bytes" or (op.result.packed and writer.names.small == "bfloat"):
+        msg = f"no matrix of one value: {op.result}"
         raise TypeSyntaxError(msg)
-    held = "uint8" if op.result.held == "integer" else "float8"
-    text = f"({held})({op.operands[0].text})"
-    writer.define(op, _pack(writer, text) if op.result.packed else text, hint="sum")
+    text = f"({'uint8' if op.result.held == 'integer' else 'float8'})({op.operands[0].text})"
+    writer.define(op, f"{writer.helper('matrix_pack')}({text})" if op.result.packed else text, hint="sum")
 
 
 def _convert(writer: StatementWriter, op: Op) -> None:
+    """A factor of halves that is widened stays as it is: products are exact in single precision either way."""
     source, target = op.operands[0].kind, op.result
     assert isinstance(source, Matrix)  # noqa: S101
     assert isinstance(target, Matrix)  # noqa: S101
-    text = op.operands[0].text
-    if source.packed == target.packed:
-        # A factor of halves that is widened stays as it is: products are exact in single precision either way.
-        if source.element != Scalar("float", 16):
-            msg = f"{source} is converted to {target}"
-            raise TypeSyntaxError(msg)
-        writer.define(op, text)
-    else:
-        writer.define(op, _unpack(writer, text) if source.packed else _pack(writer, text))
+    if source.element != Scalar("float", 16) or target.use == "MatrixAcc":
+        msg = f"{source} is converted to {target}"
+        raise TypeSyntaxError(msg)
+    writer.define(op, op.operands[0].text)
 
 
-def _by_element(name: str, text: str) -> Rule:
-    def write(writer: StatementWriter, op: Op) -> None:
-        assert isinstance(op.result, Matrix)  # noqa: S101
-        if (op.result.packed and op.result.element.bits != 16) or op.result.held == "bytes":
-            msg = f"arithmetic on a factor: {op.result}"
-            raise TypeSyntaxError(msg)
-        texts = [operand.text for operand in op.operands]
-        if op.result.packed:
-            shown = [
-                _unpack(writer, operand.text) if isinstance(operand.kind, Matrix) else operand.text
-                for operand in op.operands
-            ]
-            writer.define(op, _pack(writer, text.format(*shown)))
-        else:
-            writer.define(op, text.format(*texts))
-
-    return Rule((name,), write, matrices=True)
-
-
-_SIGNS = {
-    "FAdd": "+",
-    "FSub": "-",
-    "FMul": "*",
-    "FDiv": "/",
-    "MatrixTimesScalar": "*",
-    "IAdd": "+",
-    "ISub": "-",
-    "IMul": "*",
-}
 _MATRICES: tuple[Rule, ...] = (
     Rule(("spirv.KHR.CooperativeMatrixLoad",), _load, matrices=True),
     Rule(("spirv.KHR.CooperativeMatrixStore",), _store, matrices=True),
@@ -270,8 +220,5 @@ _MATRICES: tuple[Rule, ...] = (
     Rule(("spirv.CompositeConstruct",), _splat, matrices=True),
     Rule(("spirv.FConvert",), _convert, matrices=True),
     *(Rule(rule.ops, rule.write, matrices=True) for rule in MEMORY_RULES if rule.ops[0] in MATRIX_OPS),
-    *(_by_element(f"spirv.{name}", f"{{0}} {sign} {{1}}") for name, sign in _SIGNS.items()),
-    _by_element("spirv.FNegate", "-{0}"),
-    _by_element("spirv.SNegate", "-{0}"),
 )
 RULES: tuple[Rule, ...] = (*_SUBGROUPS, *_MATRICES)

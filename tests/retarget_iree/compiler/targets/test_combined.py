@@ -186,17 +186,19 @@ def test_the_command_by_hand_of_flags_that_contradict_a_profile_fails_with_the_s
 def test_a_module_is_compiled_with_the_flags_of_its_profiles(profiles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
 
-    def run(argv: list[str], *, check: bool) -> subprocess.CompletedProcess[str]:
-        asked.append([*argv, check])  # type: ignore[list-item]
+    def run(argv: list[str], *, input: bytes | None, check: bool) -> subprocess.CompletedProcess[str]:  # noqa: A002
+        assert not check
+        asked.append([*argv, str(input)])
         return subprocess.CompletedProcess(argv, 3)
 
     monkeypatch.setattr("retarget_iree.compile_for.subprocess.run", run)
-    monkeypatch.setattr("retarget_iree.compile_for.compile_onnx", lambda argv: asked.append(argv) or 4)
+    monkeypatch.setattr("retarget_iree.compile_for.import_onnx", lambda content, name: content + name.encode())
+    (profiles / "m.onnx").write_bytes(b"imported ")
     words = ["--iree-opt-level=O3", "-o", "m.vmfb"]
     assert compile_for(["gpu.toml", "m.mlir", *words]) == 3
-    assert compile_for(["gpu.toml", "m.onnx", *words]) == 4
-    (_, module, *flags, check), (model, *others) = asked
-    assert (module, model, check, flags) == ("m.mlir", "m.onnx", False, others)
+    assert compile_for(["gpu.toml", str(profiles / "m.onnx"), *words]) == 3
+    (_, module, *flags, nothing), (_, model, *others, imported) = asked
+    assert (module, nothing, model, imported, flags) == ("m.mlir", "None", "-", "b'imported m.onnx'", others)
     assert "--iree-opt-level=O3" in flags
     assert flags[0].startswith('--iree-hal-target-device=__device_0=#hal.device.target<"vulkan"')
     assert flags[-2:] == ["-o", "m.vmfb"]
