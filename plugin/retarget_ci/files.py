@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Origin, name_error
 from retarget.profiles import Profile
-from retarget.session import ExpressionError, Glob, compile_selector, model_schema, platform_errors, schema_problems
+from retarget.session import ExpressionError, Glob, Selector, model_schema, platform_errors, schema_problems
 from retarget.support import (
     DiagnosticsError,
     KeyPath,
@@ -384,7 +384,7 @@ class _Reader:
 
     def _expression(self, text: str, path: KeyPath) -> None:
         try:
-            compile_selector(text)
+            Selector(text)
         except ExpressionError as error:
             self._problem((*path, "select"), f"{text[: 2 * _SHOWN]!r}: {error.diagnostic}")
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, run_targets, seconds_above_0
-from retarget.session import SUITE_FILE
-from retarget.support import RetargetError
+from retarget.session import FileName
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         msg = "expected targets: ids, names or globs as `retarget list` shows them, folders, or -m or -k"
         raise argparse.ArgumentError(None, msg)
     paths = [word for word in words if "::" in word or Path(word).exists()] or ["."]
-    _check_toolchains(arguments.retarget_toolchain)
     return run_targets(
         arguments,
         paths,
@@ -91,14 +89,4 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _is_id(word: str) -> bool:
     file, *rest = word.split("::")
-    return len(rest) == 2 and Path(file).name == SUITE_FILE and Path(file).is_file()
-
-
-def _check_toolchains(given: list[str]) -> None:
-    if given:
-        from retarget.session import redirections
-
-        try:
-            redirections(given, Path.cwd())
-        except RetargetError as error:
-            raise argparse.ArgumentError(None, str(error)) from error
+    return len(rest) == 2 and Path(file).name == FileName.SUITE and Path(file).is_file()

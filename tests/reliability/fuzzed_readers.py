@@ -38,7 +38,7 @@ from retarget.results.export import ctrf, junit, trace
 from retarget.results.history import add_run
 from retarget.results.merge import check_agreement
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import DeclarationLoader, Registry, Store, compile_selector, expand_suite, load_extensions
+from retarget.session import DeclarationLoader, Registry, Selector, Store, expand_suite, load_extensions
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.transfer import ArtifactFolder, export_artifact
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder
@@ -147,7 +147,7 @@ def _declarations(project: Path, registry: Registry) -> list[Kind]:
 
     def selector(path: Path) -> None:
         try:
-            compile_selector(path.read_bytes().decode(errors="replace"))
+            Selector(path.read_bytes().decode(errors="replace"))
         except ValueError as error:  # the caller says where it was written
             raise RetargetError(str(error)) from error
 

@@ -7,7 +7,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from retarget.model import diagnostics_at
+from retarget.model import SourceLocations
 from retarget.session import (
     DeclarationLoader,
     Declared,
@@ -66,7 +66,7 @@ def emit(folder: Path) -> None:
 def found(folder: Path) -> Iterator[Diagnostic]:
     """Yield what `retarget ci verify` finds in a tree, as soon as it is found. Raises `RetargetError`."""
     config = read_ci(folder / "ci.toml")
-    yield from diagnostics_at(file_problems(config, DAY))
+    yield from SourceLocations.diagnostics(file_problems(config, DAY))
     declared = declare(config)
     yield from declared_problems(config, declared, coverage_of(config, declared), DAY)
     yield from emitted_problems(config)

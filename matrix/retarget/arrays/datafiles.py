@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import bits_of, is_packed, packed_size, type_text, unpack
+from retarget.arrays.dtypes import Elements
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import data_limit, too_large
 from retarget.support.text import listed
@@ -88,9 +88,11 @@ class RawFile(_Sequence):
     def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
         """Return the next array. Raises `RetargetError` for a file that is too short."""
         element = np.dtype(dtype)
-        length = packed_size(shape, element)
+        length = Elements.of(element).size(shape)
         left = self.size - self.position
-        text = type_text(shape, element) + (f" ({8 // bits_of(element)} to a byte)" if is_packed(element) else "")
+        text = Elements.of(element).text(shape) + (
+            f" ({8 // Elements.of(element).bits} to a byte)" if Elements.of(element).is_packed else ""
+        )
         if length > left:
             where = f" at byte {self.position}" if self.position else ""
             msg = (
@@ -101,7 +103,7 @@ class RawFile(_Sequence):
         self._types.append(text)
         content = _content(self.path, self.position, length)
         self.position += length
-        return unpack(content, element, shape)
+        return Elements.of(element).unpack(content, shape)
 
     def close(self) -> None:
         """Raise `RetargetError` if bytes are left that no array was read from."""
@@ -181,7 +183,7 @@ class StoredArrays(_Sequence):
         length = math.prod(shape) * dtype.itemsize
         if length > self.size - start:
             msg = (
-                f"data file {name} is short: expected {length} bytes for {type_text(shape, dtype)} "
+                f"data file {name} is short: expected {length} bytes for {Elements.of(dtype).text(shape)} "
                 f"after its header, found {self.size - start}"
             )
             raise RetargetError(msg)
@@ -262,7 +264,7 @@ def read_npz(path: Path, name: str = "") -> Array:
     length = math.prod(shape) * dtype.itemsize
     if length != len(content):
         msg = (
-            f"array {chosen!r} of data file {shown}: expected {length} bytes for {type_text(shape, dtype)}, "
+            f"array {chosen!r} of data file {shown}: expected {length} bytes for {Elements.of(dtype).text(shape)}, "
             f"found {len(content)}"
         )
         raise RetargetError(msg)

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from retarget.support.toml import Locator
 
 
-def diagnostics_at(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
-    """Return errors with their lines, those of one file together. The key paths start at the declarations."""
-    by_file: dict[Path, list[Problem]] = {}
-    for origin, problem in found:
-        path = (*parse_key_path(origin.key_path), *problem.path)
-        by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
-    return tuple(one for file, problems in by_file.items() for one in diagnostics_of(file, _text(file), problems))
-
-
 class SourceLocations:
     """The lines of declarations; each file is read once."""
 
@@ -37,6 +28,15 @@ class SourceLocations:
             self._locators[origin.file] = Locator(_text(origin.file))
         line = self._locators[origin.file].line((*parse_key_path(origin.key_path), *steps))
         return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
+
+    @staticmethod
+    def diagnostics(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
+        """Return errors with their lines, those of one file together. The key paths start at the declarations."""
+        by_file: dict[Path, list[Problem]] = {}
+        for origin, problem in found:
+            path = (*parse_key_path(origin.key_path), *problem.path)
+            by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
+        return tuple(one for file, problems in by_file.items() for one in diagnostics_of(file, _text(file), problems))
 
 
 def _text(file: Path) -> str:

@@ -4,12 +4,9 @@ from retarget.declare.read import describe_value as describe_value
 from retarget.declare.read import schema_problems as schema_problems
 from retarget.declare.schema.export import model_schema as model_schema
 from retarget.declare.schema.tables import Glob as Glob
-from retarget.declare.sources import EXPECTATIONS_FILE as EXPECTATIONS_FILE
-from retarget.declare.sources import MATRIX_FILE as MATRIX_FILE
-from retarget.declare.sources import SUITE_FILE as SUITE_FILE
+from retarget.declare.sources import FileName as FileName
 from retarget.declare.sources import discover_suites as discover_suites
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
-from retarget.expect.matching import COMPILE_STAGES as COMPILE_STAGES
 from retarget.expect.matching import Assignment as Assignment
 from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
@@ -51,6 +48,4 @@ from retarget.targets.collected import SelectionUsageError as SelectionUsageErro
 from retarget.targets.collected import collect_targets as collect_targets
 from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError
-from retarget.targets.selection import compile_selector as compile_selector
-from retarget.targets.selection import mark_terms as mark_terms
-from retarget.targets.selection import marks_of as marks_of
+from retarget.targets.selection import Selector as Selector

@@ -20,9 +20,6 @@ HOST_KINDS = ("ssh", "adb", "command")
 """How hosts are reached."""
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
-SYSTEM_ALIASES = {"darwin": "macos"}
-"""Words that declarations and selections may use for others of `HOST_SYSTEMS`."""
-
 HOST_ARCHITECTURES = (
     "arm",
     "arm64",

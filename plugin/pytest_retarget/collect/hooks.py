@@ -7,7 +7,7 @@ from contextlib import suppress
 from fnmatch import fnmatch
 
 import pytest
-from retarget.session import ExpressionError, discover_suites, mark_terms
+from retarget.session import ExpressionError, Selector, discover_suites
 from retarget.support import counted, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.preselection import preselection
@@ -133,4 +133,4 @@ def unknown_words(text: str, known: Iterable[str], *, only_near: bool = False) -
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in mark_terms(text)))
+    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in Selector(text).terms))

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Rung, name_error
-from retarget.session import ExpressionError, compile_selector, schema_problems
+from retarget.session import ExpressionError, Selector, schema_problems
 from retarget.support import (
     Checkout,
     Diagnostic,
@@ -339,6 +339,6 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         if message := below_error(path, root):
             yield Problem(("paths", at), message)
     try:
-        compile_selector(table.select)
+        Selector(table.select)
     except ExpressionError as error:
         yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")

@@ -19,7 +19,7 @@ from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import Sessions, TargetRecord, read_results
-from retarget.session import CacheChoice, Declared, Engine, check_drivers, collect_targets, compile_selector, mark_terms
+from retarget.session import CacheChoice, Declared, Engine, Selector, check_drivers, collect_targets
 from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_bringup.driver import driver_targets, write_checks
@@ -120,14 +120,14 @@ def _key(engine: Engine, target: CompileTarget) -> str:
 def _selected(settings: Settings, declared: Declared) -> Declared:
     """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for an unknown driver or
     reference."""
-    is_selected = compile_selector(settings.select)
-    selected = [one for one in declared.targets if is_selected(one.target)]
+    selector = Selector(settings.select)
+    selected = [one for one in declared.targets if selector(one.target)]
     problems = []
     if not selected:
         message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
         problems.append(Problem(("select",), message))
     tags = dict.fromkeys(tag for one in declared.targets for tag in one.target.tags) if selected else ()
-    for term in mark_terms(settings.select) if selected else ():
+    for term in selector.terms if selected else ():
         if not term.negated and not any(term.selector(one.target) for one in declared.targets):
             message = f"found the word {term.text!r}, which no target has as a tag{did_you_mean(term.text, tags)}"
             problems.append(Problem(("select",), message))

@@ -34,17 +34,7 @@ from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.results import History
-from retarget.session import (
-    EXPECTATIONS_FILE,
-    MATRIX_FILE,
-    SUITE_FILE,
-    Declared,
-    DeclaredTarget,
-    Engine,
-    Registry,
-    RuleSet,
-    collect_targets,
-)
+from retarget.session import Declared, DeclaredTarget, Engine, FileName, Registry, RuleSet, collect_targets
 from retarget.support import RetargetError, counted, first_line, read_toml
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -173,7 +163,7 @@ _OF_PATHSPECS = frozenset(f"GIT_{how}_PATHSPECS" for how in ("GLOB", "ICASE", "L
 _OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
 """The keys of runners and events that change no target's result, nor which targets are run."""
 
-_DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE, CI_FILE, LOCK_FILE})
+_DECLARATIONS = frozenset({*FileName, CI_FILE, LOCK_FILE})
 """Names of files that fingerprints cover, or `_legs`; a lock follows from both."""
 
 

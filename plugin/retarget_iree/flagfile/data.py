@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, field
-from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, dtype_of, fit, kind_of, type_text
+from retarget.arrays import Elements, RawFile, StoredArrays, dtype_named, dtype_of, fit
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model import DeclaredType
 from retarget.support import DataFiles, Diagnostic, DiagnosticsError, RetargetError, room_error
@@ -192,7 +192,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
-    if message := room_error(type_text(value.shape, dtype), count * dtype.itemsize):
+    if message := room_error(Elements.of(dtype).text(value.shape), count * dtype.itemsize):
         raise value.written.location.error(message)
     if not value.numbers:
         return np.zeros(value.shape, dtype)
@@ -201,7 +201,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
 
 def _array(numbers: Sequence[complex], dtype: np.dtype[Any]) -> Array:
     """Return numbers in an element type; signless integers are given signed or unsigned, floats are rounded."""
-    if kind_of(dtype) in "iu":
+    if Elements.of(dtype).kind in "iu":
         unsigned = np.array([number & (1 << 64) - 1 for number in numbers], np.uint64)  # type: ignore[operator]
         return unsigned.astype(dtype)
     with np.errstate(all="ignore"):
@@ -219,11 +219,11 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     if dtype is None and not declared:
         return np.asarray(number)
     if dtype is None or declared.startswith("tensor<"):
-        hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
+        hint = "" if dtype is None else f": write its type before it, {Elements.of(dtype).text()}={text}"
         msg = f"found the number {text}, expected {declared} for {signature.value(index)}{hint}"
         raise value.written.location.error(msg)
-    if kind_of(dtype) in "biu":
-        bits = bits_of(dtype)
+    if Elements.of(dtype).kind in "biu":
+        bits = Elements.of(dtype).bits
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
             msg = f"found {text}, expected an integer of {bits} bits for {signature.value(index)} ({declared})"
             raise value.written.location.error(msg)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays import bits_of, dtype_of, pack, unpack
+from retarget.arrays import Elements, dtype_of, pack
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
 from retarget.session import host_platform
@@ -308,8 +308,8 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             content = np.frombuffer(stream.read(), np.uint8)
         if letter != "r":
             return scalar_result(content.view(stored)[0], letter, declared)
-        kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
-        return as_declared(unpack(content, kept, shape), declared)
+        kept = dtype if dtype is not None and Elements.of(dtype).is_packed else stored
+        return as_declared(Elements.of(kept).unpack(content, shape), declared)
     sizes = DeclaredType.parse(declared).shape
     if dtype is None or sizes is None or sizes.count(None) > 1:
         msg = f"a {declared} comes back without its shape: iree-run-module writes its elements to files without one"

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import mismatches_of
-from retarget.arrays.dtypes import bits_of, dtype_of, kind_of
+from retarget.arrays.dtypes import Elements, dtype_of
 from retarget.extension import (
     Case,
     CaseData,
@@ -420,7 +420,7 @@ def _drawn(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[
     """Draw from -2 to 2 for floats and from -8 to 8 for integers, as far as they go: no overflow in a few
     products, both signs."""
     values: Any
-    kind, bits = kind_of(dtype), bits_of(dtype)
+    kind, bits = Elements.of(dtype).kind, Elements.of(dtype).bits
     if kind == "b":
         values = random.integers(0, 2, shape)
     elif kind == "i":
