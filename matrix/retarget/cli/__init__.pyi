@@ -1,6 +1,5 @@
 from retarget.cli.main import main as main
 from retarget.cli.main import run_alone as run_alone
-from retarget.cli.results.command import select_records as select_records
 from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument
 from retarget.cli.support import input_path as input_path

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from retarget.extension.products import Command, CommandModule
 from retarget.extension.registry import hookimpl
 
 
-def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True, module: str = "") -> Command:
-    module = f"retarget.cli.{module or name}"
-    return CommandModule(name=name, module=module, help=does, examples=examples, takes_extensions=takes_extensions)
+def _own(name: str, does: str, *examples: tuple[str, str], module: str = "", **known: Any) -> Command:
+    known = {"takes_extensions": True} | known
+    return CommandModule(name=name, module=f"retarget.cli.{module or name}", help=does, examples=examples, **known)
 
 
 _COMMANDS = (
@@ -96,10 +97,23 @@ _COMMANDS = (
         takes_extensions=False,
         module="results.history",
     ),
+    _own(
+        "bench",
+        "compare what `pytest --retarget-benchmark` measured in two sets of results",
+        ("retarget bench compare before after", "what changed, the most significant first"),
+        ("retarget bench compare before after -m opencl --metric device-time --within '3 %'", "one metric"),
+        takes_extensions=False,
+        module="results.bench",
+        statuses=(
+            (0, "nothing is larger by more than the bound and the noise, and B has all runs that A has"),
+            (1, "something is larger or ran in A alone, or results cannot be read or compared"),
+            (2, "wrong usage: an unknown option, an expression or a percentage that is none"),
+        ),
+    ),
 )
 
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:
-    """`init`, `list`, `check`, `explain`, `compare`, `devices`, `show`, `schema`, `cache`, `results` and `history`."""
+    """All of them."""
     return _COMMANDS

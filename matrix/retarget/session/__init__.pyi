@@ -8,7 +8,6 @@ from retarget.declare.sources import FileName as FileName
 from retarget.declare.sources import discover_suites as discover_suites
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
 from retarget.expect.matching import Assignment as Assignment
-from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.verdict import TargetRules as TargetRules
 from retarget.extension.registry import Registry as Registry

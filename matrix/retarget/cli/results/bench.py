@@ -11,12 +11,16 @@ from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, select_records
-from retarget.model import Metric, parse_percent
-from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results
-from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured
+from retarget.cli.results.command import select_records
+from retarget.cli.support import input_path
+from retarget.model.metrics import Metric, parse_percent
+from retarget.results.comparison import LEVEL, Comparison, Finding, compare_measured
+from retarget.results.files import read_results
+from retarget.results.measurements import Baseline, Measurement
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError
+from retarget.support.text import counted, shown
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""
