@@ -15,7 +15,7 @@ from string import Template
 from msgspec import Struct
 from retarget.extension import SuggestedTarget
 from retarget.model import config_name_error
-from retarget.session import DeclarationLoader, FileName, Registry, discover_suites, load_extensions
+from retarget.session import DeclarationLoader, FileName, Registry, load_extensions
 from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
 
 from retarget_bringup.ladder.files import ACTIONS, ladder_text
@@ -232,7 +232,7 @@ class _Project:
         """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
         declares; None where there is no such target config."""
         name, root = self._name, self._root
-        suites = [suite for path in discover_suites([root]) for suite in self._loader.read_suite_file(path)[0]]
+        suites = [suite for path in FileName.SUITE.below([root]) for suite in self._loader.read_suite_file(path)[0]]
         using = {suite: target for suite in suites for target in suite.targets if target.name == name}
         declared = next(iter(using.values()), self._scope.targets.configs.get(name))
         if declared is None:

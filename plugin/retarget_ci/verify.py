@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from retarget.model import Origin, RunTarget, SourceLocations, Suite, Target
-from retarget.results import Plan, read_results
-from retarget.session import Assignment, Declared, DeclaredTarget, RuleSet, RuleUsage, Selector, collect_targets
+from retarget.results import Plan, Sessions
+from retarget.session import Assignment, Declared, DeclaredTarget, RuleSet, RuleUsage, Selector
 from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed, shown
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -70,7 +70,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
     diagnostics = [*SourceLocations.diagnostics(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
     try:
-        declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
+        declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
         durations = durations_in(arguments.history) if arguments.history else {}
         coverage = coverage_of(config, declared, durations=durations)
     except DiagnosticsError as error:
@@ -108,7 +108,7 @@ def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = Plan.read(file)
-    found = verify_results(plan, read_results(results, if_any=not plan.legs))
+    found = verify_results(plan, Sessions.read(results, if_any=not plan.legs))
     for line in (*(f"note: {text}" for text in found.notes), *found.problems):
         sys.stderr.write(f"{shown(line, None)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"

@@ -29,10 +29,10 @@ from retarget.results import (
     Outcome,
     Plan,
     ResultsWriter,
+    Sessions,
     TargetRecord,
     digest_of_ids,
     new_session,
-    read_results,
 )
 from retarget.results.export import ctrf, junit, trace
 from retarget.results.history import add_run
@@ -285,7 +285,7 @@ def _results(folder: Path) -> list[Kind]:
                 )
             )
         writer.end(1)
-    sessions = read_results([there])
+    sessions = Sessions.read([there])
     _, _ = add_run(sessions, str(folder / "history"))
     ids = ("suite.toml::s::m0_c", "suite.toml::s::m0_c_r")
     leg = Leg(
@@ -295,7 +295,7 @@ def _results(folder: Path) -> list[Kind]:
     plan.write_bytes(Plan(event="pr", paths=("suites",), select="not slow", legs=(leg,)).text)
 
     def results(path: Path) -> None:
-        read = read_results([path])
+        read = Sessions.read([path])
         check_agreement(read)
         ctrf(read), junit(read), trace(read)
 

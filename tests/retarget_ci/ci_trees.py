@@ -12,8 +12,8 @@ from retarget.session import (
     DeclarationLoader,
     Declared,
     DeclaredTarget,
+    FileName,
     Registry,
-    discover_suites,
     expand_suite,
     load_extensions,
 )
@@ -48,7 +48,7 @@ def declare(config: CiConfig) -> Declared:
         DeclaredTarget(
             suite_id=f"{file.relative_to(config.folder).as_posix()}::{suite.name}", suite=suite, target=target
         )
-        for file in discover_suites([config.folder])
+        for file in FileName.SUITE.below([config.folder])
         for suite in loader.load_suite_file(file)
         for target in expand_suite(suite, _registry())
     ]

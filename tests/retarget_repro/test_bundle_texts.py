@@ -192,10 +192,12 @@ def _case(name: str, failure: Failure | None = None) -> CaseOutcome:
 def test_a_bundle_is_of_the_cases_that_failed_in_the_first_way() -> None:
     other = dataclasses.replace(GONE, summary="INTERNAL; gone", text="more")
     cases = (_case("ok"), _case("f", GONE), _case("g", REFUSED), _case("h", other))
-    found = Attempt(failure=other, observation=GONE.observed_in(cases), cases=cases, compiled=COMPILED)
+    found = Attempt(
+        failure=other, observation=GONE.observed_in(cases), compiled=COMPILED, ran=RunOutcome(devices=(), cases=cases)
+    )
     packed = failed_target(chosen(), found)
     assert (packed.cases, packed.case, packed.failure, packed.way) == (("f", "h"), "f", GONE, GONE.observed_in(()))
-    whole = failed_target(chosen(), replace(found, cases=(), observation=GONE.observed_in(())))
+    whole = failed_target(chosen(), replace(found, ran=None, observation=GONE.observed_in(())))
     assert (whole.cases, whole.case, whole.failure) == ((), "", other)
     for lacking in ({"failure": None}, {"observation": None}, {"compiled": None}):
         with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c_r: "):

@@ -3,7 +3,5 @@ from retarget.arrays.datafiles import RawFile as RawFile
 from retarget.arrays.datafiles import StoredArrays as StoredArrays
 from retarget.arrays.datafiles import read_npz as read_npz
 from retarget.arrays.dtypes import Elements as Elements
-from retarget.arrays.dtypes import dtype_named as dtype_named
-from retarget.arrays.dtypes import dtype_of as dtype_of
 from retarget.arrays.dtypes import fit as fit
 from retarget.arrays.dtypes import pack as pack

@@ -12,23 +12,12 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, Kind, mlir_name
+from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, mlir_name
 from retarget.support.errors import RetargetError
+from retarget.support.files import LIMIT_VARIABLE, data_limit
 
 if TYPE_CHECKING:
     from retarget.model.calls import Array
-
-_LETTERS = {Kind.BOOLEAN: "b", Kind.SIGNLESS: "i", Kind.SIGNED: "i", Kind.UNSIGNED: "u", Kind.FLOAT: "f"}
-
-
-def dtype_named(name: str) -> np.dtype[Any]:
-    """Return the NumPy type of that name, those of ml_dtypes among them. Raises `TypeError` for an unknown one."""
-    return np.dtype(getattr(ml_dtypes, name, name))
-
-
-def dtype_of(declared: DeclaredType) -> np.dtype[Any] | None:
-    """Return the dtype of a declared type's elements; None where no dtype holds them or the type does not say."""
-    return None if declared.dtype is None else dtype_named(declared.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +38,17 @@ class Elements:
         """Describe the elements of a NumPy type."""
         if (known := ELEMENT_TYPES.get(mlir_name(dtype.name))) is None:
             return cls(dtype, dtype.kind, 8 * dtype.itemsize)
-        return cls(dtype, _LETTERS.get(known.kind, dtype.kind), known.bits)
+        return cls(dtype, known.kind, known.bits)
+
+    @classmethod
+    def named(cls, name: str) -> Elements:
+        """Describe those of the NumPy type of that name, also of ml_dtypes. Raises `TypeError` for an unknown one."""
+        return cls.of(np.dtype(getattr(ml_dtypes, name, name)))
+
+    @classmethod
+    def declared(cls, declared: DeclaredType) -> Elements | None:
+        """Describe those of a declared type; None where no NumPy type holds them or the type does not say."""
+        return None if declared.dtype is None else cls.named(declared.dtype)
 
     @property
     def is_packed(self) -> bool:
@@ -63,6 +62,14 @@ class Elements:
     def text(self, shape: Sequence[int] = ()) -> str:
         """Return shape and element type as compilers name them: `2x3xf32`, `f32` for rank 0, `4xi1` of Booleans."""
         return "x".join([*map(str, shape), mlir_name(self.dtype.name)])
+
+    def room_error(self, shape: Sequence[int]) -> str | None:
+        """Return why an array is not made; None if it may be. Raises as `data_limit` does."""
+        size, limit = prod(shape) * self.dtype.itemsize, data_limit()
+        if size <= limit:
+            return None
+        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
+        return f"found {self.text(shape)}, which takes {size} bytes, over the limit of {limit}; {hint}"
 
     def resigned(self, array: Array) -> Array:
         """Return integers of the other signedness and the same width in this type, everything else as it is."""
@@ -91,18 +98,18 @@ def fit(array: Array, declared: DeclaredType, *, by_width: bool = False) -> Arra
     With `by_width`, all integers of a width fit each other, and bytes fit Booleans: true where they are not 0. Raises
     `RetargetError` for any other element type or shape.
     """
-    dtype = dtype_of(declared)
-    if dtype is not None and array.dtype != dtype and array.dtype.itemsize == dtype.itemsize:
-        array = _seen_as(array, dtype, declared, by_width=by_width)
-    if (dtype is not None and array.dtype != dtype) or not declared.fits(array.shape):
+    wanted = Elements.declared(declared)
+    if wanted is not None and array.dtype != wanted.dtype and array.dtype.itemsize == wanted.dtype.itemsize:
+        array = _seen_as(array, wanted, declared, by_width=by_width)
+    if (wanted is not None and array.dtype != wanted.dtype) or not declared.fits(array.shape):
         msg = f"found {Elements.of(array.dtype).text(array.shape)}, expected {declared.text}"
         raise RetargetError(msg)
     return array
 
 
-def _seen_as(array: Array, dtype: np.dtype[Any], declared: DeclaredType, *, by_width: bool) -> Array:
+def _seen_as(array: Array, wanted: Elements, declared: DeclaredType, *, by_width: bool) -> Array:
     """Return `array` in a type of the same size if it fits, else as it is."""
-    elements, wanted = Elements.of(array.dtype), Elements.of(dtype)
+    elements, dtype = Elements.of(array.dtype), wanted.dtype
     ours, theirs, bits = elements.kind, wanted.kind, wanted.bits
     is_raw = array.dtype.type is np.void
     if is_raw and (bits >= 8 or theirs == "b"):

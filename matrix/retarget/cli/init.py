@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import FileName, discover_suites
+from retarget.declare.sources import FileName
 from retarget.extension import Compiler, SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         registry, arguments.retarget_extension
     )
     loader = DeclarationLoader(registry)
-    beside = discover_suites([path.parent for path in configs.above])
+    beside = FileName.SUITE.below([path.parent for path in configs.above])
     suites = tuple(suite.name for path in beside for suite in loader.read_suite_file(path)[0])
     plan = plan_suites(found, registry, reference=configs.reference, taken=configs.words, suites=suites)
     if not plan.suites:

@@ -22,13 +22,13 @@ from retarget.declare.expectations import build_expectations, build_goldens
 from retarget.declare.named_configs import FileDeclarations, Redirections, Scope, unknown_name
 from retarget.declare.resolved_configs import extend_scope
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
-from retarget.declare.sources import FileName, discover_suites
+from retarget.declare.sources import FileName
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, RuntimeConfig, Suite, Toolchain
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, read_toml
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, Toolchain)
 
@@ -177,7 +177,7 @@ class DeclarationLoader:
         problems += found
         goldens, found = build_goldens(tables)
         problems += found
-        diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
+        diagnostics = (*tables.unreadable, *Problem.locate(tables.file, tables.text, problems), *elsewhere)
         return FileDeclarations(
             scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
         )
@@ -195,7 +195,7 @@ def load_all(
     loader = DeclarationLoader(registry, toolchains)
     suites: list[Suite] = []
     diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
-    for file in discover_suites(paths):
+    for file in FileName.SUITE.below(paths):
         loaded, found = loader.read_suite_file(file)
         suites.extend(loaded)
         diagnostics.update(dict.fromkeys(found))

@@ -288,27 +288,28 @@ class FileName(StrEnum):
     SUITE = "suite.toml"
     EXPECTATIONS = "expectations.toml"
 
+    def below(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Return all files of this name at and below `paths`, sorted and without repetition.
+
+        A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders,
+        `__pycache__`, `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does
+        not exist.
+        """
+        found: set[Path] = set()
+        for path in paths:
+            if not os.path.lexists(path):
+                where = display_path(path)
+                msg = f"{where}: found no such file or folder, expected a folder with {FileName.SUITE} files"
+                raise RetargetError(msg)
+            absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
+            if absolute.is_dir() and absolute.name != self:
+                found.update(_below(absolute, self))
+            elif self in {FileName.SUITE, absolute.name}:
+                found.add(absolute)
+        return tuple(sorted(found))
+
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
-
-
-def discover_suites(paths: Sequence[Path], *, name: str = FileName.SUITE) -> tuple[Path, ...]:
-    """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
-
-    A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
-    `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does not exist.
-    """
-    found: set[Path] = set()
-    for path in paths:
-        if not os.path.lexists(path):
-            msg = f"{display_path(path)}: found no such file or folder, expected a folder with {FileName.SUITE} files"
-            raise RetargetError(msg)
-        absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-        if absolute.is_dir() and absolute.name != name:
-            found.update(_below(absolute, name))
-        elif name in {FileName.SUITE, absolute.name}:
-            found.add(absolute)
-    return tuple(sorted(found))
 
 
 def _below(folder: Path, name: str) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from retarget.declare.sources import FileName, discover_suites
+from retarget.declare.sources import FileName
 from retarget.expect.matching import GOLDEN, Assignment, Effect, GoldenAssignment, golden_rule
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
@@ -173,7 +173,7 @@ class RuleUsage:
 
         @cache
         def is_complete(folder: Path) -> bool:
-            return all(is_collected(file) for file in discover_suites([folder]))
+            return all(is_collected(file) for file in FileName.SUITE.below([folder]))
 
         def is_collected(file: Path) -> bool:
             return file in suites and {suite.name for suite in suites[file]} <= self._collected.get(file, set())

@@ -19,7 +19,6 @@ from retarget.model.driver_checks import DriverCheckOutcome as DriverCheckOutcom
 from retarget.model.driver_checks import DriverReport as DriverReport
 from retarget.model.element_types import ELEMENT_TYPES as ELEMENT_TYPES
 from retarget.model.element_types import DeclaredType as DeclaredType
-from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
 from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations

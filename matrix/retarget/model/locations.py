@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from retarget.model.declared import Origin
 from retarget.support.errors import Diagnostic, display_path
-from retarget.support.toml import Problem, diagnostics_of, parse_key_path
+from retarget.support.toml import Problem, parse_key_path
 
 if TYPE_CHECKING:
     from retarget.support.toml import Locator
@@ -36,7 +36,7 @@ class SourceLocations:
         for origin, problem in found:
             path = (*parse_key_path(origin.key_path), *problem.path)
             by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
-        return tuple(one for file, problems in by_file.items() for one in diagnostics_of(file, _text(file), problems))
+        return tuple(one for file, problems in by_file.items() for one in Problem.locate(file, _text(file), problems))
 
 
 def _text(file: Path) -> str:

@@ -1,10 +1,8 @@
-from retarget.results.files import RESULTS_SUFFIX as RESULTS_SUFFIX
 from retarget.results.files import Attribution as Attribution
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import Sessions as Sessions
 from retarget.results.files import new_session as new_session
-from retarget.results.files import read_results as read_results
 from retarget.results.golden import GoldenRules as GoldenRules
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Metric, RunTarget
-from retarget.results import GoldenRules, Measurement, read_results
+from retarget.results import GoldenRules, Measurement, Sessions
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
@@ -89,7 +89,7 @@ class Benchmark:
         place = baseline or self._settings.results
         if place is None:
             return ()
-        sessions = read_results([place], if_any=baseline is None)
+        sessions = Sessions.read([place], if_any=baseline is None)
         return [one for one in sessions if one.start.started < self._began]
 
     def _count(self, record: TargetRecord) -> None:

@@ -26,7 +26,6 @@ from retarget.session import (
     RuleSet,
     RuleUsage,
     Store,
-    discover_suites,
     expand_suite,
     load_extensions,
 )
@@ -232,7 +231,7 @@ class Marks:
             return
         unknown = set(words) - self._known
         names = (FileName.SUITE, FileName.MATRIX) if unknown else ()
-        files = [file for name in names for file in discover_suites([self._config.rootpath], name=name)]
+        files = [file for name in names for file in name.below([self._config.rootpath])]
         text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
         for word in sorted(word for word in unknown if re.search(rf"""(['"]){re.escape(word)}\1""", text)):
             self._config.addinivalue_line("markers", f"{word}: retarget: a word of suites that are not collected")

@@ -30,7 +30,6 @@ from retarget.support import (
     Problem,
     RetargetError,
     below_error,
-    diagnostics_of,
     did_you_mean,
     display_path,
     read_regular,
@@ -287,7 +286,7 @@ class Settings(_SettingsTable):
 
     def diagnostics(self, problems: Sequence[Problem]) -> tuple[Diagnostic, ...]:
         """Return problems of the file as errors with lines."""
-        return diagnostics_of(self.file, self.text, problems)
+        return Problem.locate(self.file, self.text, problems)
 
 
 def find_settings(name: str, folder: Path) -> Path:
@@ -327,9 +326,9 @@ def read_settings(file: Path) -> Settings:
         table = _SettingsTable.model_validate(data)
     except ValidationError as error:
         problems = schema_problems(error, data, model=_SettingsTable)
-        raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
+        raise DiagnosticsError(Problem.locate(file, text, problems)) from None
     if found := [*_problems(file, table)]:
-        raise DiagnosticsError(diagnostics_of(file, text, found))
+        raise DiagnosticsError(Problem.locate(file, text, found))
     return Settings.model_construct(file=file, text=text, **dict(table))
 
 

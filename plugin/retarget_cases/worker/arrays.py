@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import Elements, RawFile, StoredArrays, dtype_named, fit, read_npz
+from retarget.arrays import Elements, RawFile, StoredArrays, fit, read_npz
 from retarget.model import DeclaredType
-from retarget.support import DataFiles, RetargetError, room_error
+from retarget.support import DataFiles, RetargetError
 
 from retarget_cases.files.tables import (
     BinTable,
@@ -82,7 +82,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         if name is None:
             msg = f"found no element type, expected dtype = …: {_undeclared(declared)}"
             raise InvalidValueError(msg)
-        dtype = dtype_named(name)
+        dtype = Elements.named(name).dtype
         if isinstance(table, ValuesTable):
             return literal(table.values, dtype, declared, value.shape)
         shape = _shape(value, declared)
@@ -126,7 +126,7 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
 
 
 def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-    if message := room_error(Elements.of(dtype).text(shape), math.prod(shape) * dtype.itemsize):
+    if message := Elements.of(dtype).room_error(shape):
         raise InvalidValueError(message)
 
 
@@ -136,7 +136,7 @@ def _as_written(array: Array, value: Value) -> Array:
         return array
     shape = array.shape if value.shape is None else value.shape
     name = array.dtype.name if value.dtype is None else value.dtype
-    text = Elements.of(dtype_named(name)).text(shape) if value.dtype is not None else "x".join([*map(str, shape), "…"])
+    text = Elements.named(name).text(shape) if value.dtype is not None else "x".join([*map(str, shape), "…"])
     return fit(array, DeclaredType(text=text, dtype=value.dtype, shape=value.shape))
 
 

@@ -34,7 +34,7 @@ from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, Target
 from retarget.results import History
-from retarget.session import Declared, DeclaredTarget, Engine, FileName, Registry, RuleSet, collect_targets
+from retarget.session import Declared, DeclaredTarget, Engine, FileName, Registry, RuleSet
 from retarget.support import RetargetError, counted, first_line, read_toml
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -65,7 +65,7 @@ def add(subparsers: Any) -> None:
 
 def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
-    declared = collect_targets(Path.cwd(), arguments.path, extensions)
+    declared = Declared.collect(Path.cwd(), arguments.path, extensions)
     with Engine(registry=declared.registry, extensions=extensions) as engine:
         found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":

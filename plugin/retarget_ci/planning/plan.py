@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 from retarget.model import CompileTarget, SourceLocations, Target
 from retarget.results import Leg, Plan, Waived
-from retarget.session import Declared, DeclaredTarget, Selector, discover_suites
+from retarget.session import Declared, DeclaredTarget, FileName, Selector
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, display_path, listed
 
 from retarget_ci import CI_FILE
@@ -47,7 +47,7 @@ def _words(one: DeclaredTarget) -> tuple[int, ...]:
 def notes_of(config: CiConfig, declared: Declared) -> Sequence[str]:
     """Return what was not collected, also the suites below the folder of `ci.toml` that its paths do not reach."""
     collected = {file.resolve() for file in declared.files}
-    left_out = (display_path(file) for file in discover_suites([config.folder]) if file.resolve() not in collected)
+    left_out = (display_path(file) for file in FileName.SUITE.below([config.folder]) if file.resolve() not in collected)
     if not (names := [name for name in left_out if not any(name in note for note in declared.notes)]):
         return declared.notes
     what = f"{counted(len(names), 'suite file')} in no leg: {listed(names)}"

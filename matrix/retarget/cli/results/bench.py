@@ -16,7 +16,7 @@ from retarget.cli.results.command import select_records
 from retarget.cli.support import input_path
 from retarget.model.metrics import Metric, parse_percent
 from retarget.results.comparison import LEVEL, Comparison, Finding, compare_measured
-from retarget.results.files import read_results
+from retarget.results.files import Sessions
 from retarget.results.measurements import Baseline, Measurement
 from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
     """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
-    sessions = read_results([path])
+    sessions = Sessions.read([path])
     known = Measurement.baseline(sessions, last=0)
     if not known:
         command = "pytest --retarget-benchmark --retarget-results DIR"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from retarget.cli.support import add_action, print_note, text_table
-from retarget.results.files import SessionResults, Sessions, read_results
+from retarget.results.files import SessionResults, Sessions
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
@@ -195,8 +195,8 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def read_sessions(paths: Iterable[str]) -> Sessions:
-    """Read results. Raises `RetargetError` for what `read_results` refuses."""
-    return read_results(user_path(path) for path in paths)
+    """Read results. Raises `RetargetError` for what `Sessions.read` refuses."""
+    return Sessions.read(user_path(path) for path in paths)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

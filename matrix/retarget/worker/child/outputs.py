@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import compare_arrays, largest_ulp
-from retarget.arrays.dtypes import Elements, dtype_named
+from retarget.arrays.dtypes import Elements
 from retarget.extension import Case, DriverError
 from retarget.extension.registry import Registry
 from retarget.model.names import selected_cases
@@ -104,7 +104,7 @@ def read_outputs(folder: Path) -> tuple[CaseOutputs, ...]:
 
 
 def _read(folder: Path, entry: dict[str, Any]) -> Array:
-    dtype, shape = dtype_named(entry["dtype"]), tuple(entry["shape"])
+    dtype, shape = Elements.named(entry["dtype"]).dtype, tuple(entry["shape"])
     if 0 in shape:
         return np.empty(shape, dtype)
     raw = np.memmap(folder / entry["file"], np.uint8, "r")
