@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import zstandard
 from mutations import mutated, mutated_json
-from retarget.arrays import StoredArrays, read_npz
+from retarget.arrays import StoredArrays
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
 from retarget.profiles import Profile
@@ -190,7 +190,7 @@ def _data(project: Path, folder: Path) -> list[Kind]:
         read_cases(flagfiles, path, [function.text if function else "main"], ())
 
     def array(path: Path) -> None:
-        read_npz(path, "a") if path.suffix == ".npz" else StoredArrays(path=path).only()
+        StoredArrays(path=path).of_archive("a") if path.suffix == ".npz" else StoredArrays(path=path).only()
 
     npz = folder / "a.npz"
     np.savez_compressed(npz, a=np.arange(12, dtype=np.float32).reshape(3, 4), b=np.zeros(3, np.int8))

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from retarget.arrays import Elements, pack
+from retarget.arrays import Elements
 from retarget.model import DeclaredType, split_types
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
@@ -270,7 +270,7 @@ def _dense_bytes(text: str) -> bytes:
         values = _raw(bytes.fromhex(body.strip('"')[2:]), count, dtype, element)
     else:
         values = _listed(body, count, dtype)
-    return pack(values).tobytes()
+    return Elements.pack(values).tobytes()
 
 
 def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> npt.NDArray[np.generic]:

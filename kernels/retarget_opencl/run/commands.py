@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from retarget.arrays import Elements, pack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink
 from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, element_type_name
 
@@ -230,7 +230,7 @@ class Commands:
     def to_device(self, array: Array) -> View:
         """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
         name = _element_name(array.dtype)
-        raw = pack(array)
+        raw = Elements.pack(array)
         span = self.allocate(raw.nbytes)
         self.write(span, 0, raw)
         return View(span, array.shape, element_type_code(name))

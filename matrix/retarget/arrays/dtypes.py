@@ -78,6 +78,20 @@ class Elements:
             return array
         return array.view(self.dtype) if self.bits >= 8 else array.astype(np.int8).astype(self.dtype)
 
+    @staticmethod
+    def pack(array: Array) -> npt.NDArray[np.uint8]:
+        """Return the bytes of an array's elements, row-major."""
+        flat = np.ascontiguousarray(array).reshape(-1)
+        elements = Elements.of(flat.dtype)
+        if not elements.is_packed:
+            return flat.view(np.uint8)
+        bits = elements.bits
+        numbers = flat if elements.kind == "f" else flat.astype(np.int8)
+        padded = np.zeros((elements.size(flat.shape), 8 // bits), np.uint8)
+        padded.reshape(-1)[: flat.size] = numbers.view(np.uint8) & ((1 << bits) - 1)
+        shifted = padded << np.arange(0, 8, bits, dtype=np.uint8)
+        return np.asarray(np.bitwise_or.reduce(shifted, axis=1), np.uint8)
+
     def unpack(self, content: npt.NDArray[np.uint8], shape: Sequence[int]) -> Array:
         """Undo `pack`. Elements of whole bytes stay in `content`'s memory, but for Booleans, its bytes that are not
         0."""
@@ -127,17 +141,3 @@ def _seen_as(array: Array, wanted: Elements, declared: DeclaredType, *, by_width
             raise RetargetError(msg)
         return numbers.view(dtype) if theirs == "f" else numbers.astype(dtype)
     return wanted.resigned(array) if declared.is_signless or by_width else array
-
-
-def pack(array: Array) -> npt.NDArray[np.uint8]:
-    """Return the bytes of an array's elements, row-major."""
-    flat = np.ascontiguousarray(array).reshape(-1)
-    elements = Elements.of(flat.dtype)
-    if not elements.is_packed:
-        return flat.view(np.uint8)
-    bits = elements.bits
-    numbers = flat if elements.kind == "f" else flat.astype(np.int8)
-    padded = np.zeros((elements.size(flat.shape), 8 // bits), np.uint8)
-    padded.reshape(-1)[: flat.size] = numbers.view(np.uint8) & ((1 << bits) - 1)
-    shifted = padded << np.arange(0, 8, bits, dtype=np.uint8)
-    return np.asarray(np.bitwise_or.reduce(shifted, axis=1), np.uint8)

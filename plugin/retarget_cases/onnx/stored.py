@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from retarget.arrays import Elements, RawFile, pack
+from retarget.arrays import Elements, RawFile
 from retarget.extension import Case, CaseData, Tolerance
 from retarget.model import ELEMENT_TYPES
 from retarget.support import RetargetError, install_hint
@@ -74,7 +74,7 @@ def _write_values(folder: Path, stem: str, declared: Sequence[Any], values: Sequ
             written.append({"name": value_info.name, "is": "a tensor of strings"})
             continue
         file = f"{stem}_{number}.bin"
-        (folder / file).write_bytes(pack(array).tobytes())
+        (folder / file).write_bytes(Elements.pack(array).tobytes())
         written.append({"name": value_info.name, "dtype": array.dtype.name, "shape": list(array.shape), "file": file})
     return written
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import Elements, RawFile, StoredArrays, fit, read_npz
+from retarget.arrays import Elements, RawFile, StoredArrays, fit
 from retarget.model import DeclaredType
 from retarget.support import DataFiles, RetargetError
 
@@ -71,7 +71,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
             case NpyTable():
                 stored = StoredArrays(path=self.files.path(table.npy)).only()
             case NpzTable():
-                stored = read_npz(self.files.path(table.npz), table.array)
+                stored = StoredArrays(path=self.files.path(table.npz)).of_archive(table.array)
             case PbTable():
                 from retarget_cases.onnx.models import read_tensor
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
 import numpy as np
-from retarget.arrays import Elements, pack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink, Device, DriverError, Program
 from retarget.model import DeviceInfo
 
@@ -147,7 +147,7 @@ class IreeDevice(Device):
             device.allocator.allocate_buffer_copy,
             memory_type=rt.MemoryType.DEVICE_LOCAL,
             device=device,
-            buffer=pack(array),
+            buffer=Elements.pack(array),
         )
         try:
             buffer = copy(allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)

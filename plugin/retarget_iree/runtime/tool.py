@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays import Elements, pack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
 from retarget.session import Platform
@@ -285,7 +285,7 @@ def input_flag(array: Array, letter: str, declared: str, file: Path) -> str:
     if letter != "r":
         return f"--input={scalar_argument(array, letter, declared)}"
     element = element_type_name(element_type_of(array.dtype))
-    file.write_bytes(pack(array).tobytes())
+    file.write_bytes(Elements.pack(array).tobytes())
     of_buffer = "&" if declared == "!hal.buffer" else ""
     return f"--input={of_buffer}{'x'.join([*map(str, array.shape), _NAMES.get(element, element)])}=@{file}"
 
