@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
-    command = [sys.executable, "-m", "retarget_ctest", *options]
+    command = [sys.executable, "-m", "retarget.cli", "run", *options]
     left_out: dict[str, int] = {}
     tests: list[_Test] = []
     with Engine(registry=selection.registry, cache=selection.cache, extensions=selection.extensions) as engine:

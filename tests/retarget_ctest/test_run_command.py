@@ -157,9 +157,8 @@ def test_help_has_the_exit_statuses_of_this_command(capsys: pytest.CaptureFixtur
 def test_a_target_that_its_id_names_needs_no_models() -> None:
     script = (
         "import sys\n"
-        "from retarget.cli.main import run_alone\n"
-        "from retarget_ctest.extension import RUN\n"
-        f"status = run_alone(RUN, ['{SUITE}::good_vmvx_sync'])\n"
+        "from retarget.cli import main\n"
+        f"status = main(['run', '{SUITE}::good_vmvx_sync'])\n"
         "heavy = {'pydantic', 'numpy', 'tree_sitter'}\n"
         "print(status, *sorted(heavy & {*sys.modules}))\n"
     )

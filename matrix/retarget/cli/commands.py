@@ -43,6 +43,20 @@ _COMMANDS = (
         ("retarget explain -m vulkan -k squares", "all targets that the expressions select"),
     ),
     _own(
+        "run",
+        "compile and run targets, with a line for each: exit status 0 passed, 1 failed, 77 skipped",
+        ("retarget run suites/linalg/suite.toml::linalg::matmul_vmvx_local-sync", "one target, by its id"),
+        ("retarget run 'matmul_*' suites/linalg", "the targets in a folder whose names match"),
+        ("retarget run -m 'vulkan and run' .", "those that pytest selects with the same expression"),
+        statuses=(
+            (0, "no target failed; expected failures count as passed"),
+            (1, "a target failed, or there is an error in declarations, rules, extensions or on this machine"),
+            (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
+            (77, "all targets were skipped"),
+            (130, "interrupted"),
+        ),
+    ),
+    _own(
         "compare",
         "run a module with two configs, or all targets with two toolchains, and show what differs",
         ("retarget compare squares.mlir --configs llvm-cpu,vmvx", "two compiler configs"),
