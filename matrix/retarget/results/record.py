@@ -415,6 +415,13 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             if text:
                 yield f"retarget.{name}", text
 
+    @property
+    def tried_cases(self) -> tuple[CaseRecord, ...]:
+        """The cases that were run of a target that did not just pass; none if it failed before."""
+        if self.outcome is not Outcome.XPASSED and self.observation is None:
+            return ()
+        return tuple(case for case in self.cases if case.outcome is not Outcome.NOT_RUN)
+
     @classmethod
     def declared(cls, target: Target, registry: Registry, **known: Any) -> TargetRecord:
         """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
