@@ -164,13 +164,13 @@ def test_a_bundle_is_either_written_or_opened(words: list[str], said: str, capsy
 
 def test_an_attempt_passes_fails_or_cannot_be_tried() -> None:
     bad = Attempt(failure=GONE, observation=GONE.observed_in(()))
-    lost = attempts._said(LOST, (), seconds=1.0, builds=("b", "", "b"))
+    lost = attempts._said(LOST, LOST.observation, seconds=1.0, builds=("b", "", "b"))
     assert (Attempt().passed, bad.passed, lost.passed) == (True, False, False)
     assert (str(Attempt()), str(bad), str(lost)) == ("passes", "run: INTERNAL; gone", "no verdict: the worker left")
     assert lost.builds == ("b",)
     assert str(replace(bad, failure=dataclasses.replace(GONE, summary=""))) == "run"
-    assert attempts._said(GONE, (), seconds=1.0, builds=()).observation == bad.observation
-    assert attempts._said(None, (), seconds=1.0, builds=()).passed
+    assert attempts._said(GONE, GONE.observation, seconds=1.0, builds=()).observation == bad.observation
+    assert attempts._said(None, None, seconds=1.0, builds=()).passed
 
 
 def test_attempts_are_the_same_where_one_way_is() -> None:

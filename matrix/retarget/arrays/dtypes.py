@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from retarget.model.element_types import ELEMENT_TYPES, DeclaredType, mlir_name
 from retarget.support.errors import RetargetError
-from retarget.support.files import LIMIT_VARIABLE, data_limit
 
 if TYPE_CHECKING:
     from retarget.model.calls import Array
@@ -62,14 +61,6 @@ class Elements:
     def text(self, shape: Sequence[int] = ()) -> str:
         """Return shape and element type as compilers name them: `2x3xf32`, `f32` for rank 0, `4xi1` of Booleans."""
         return "x".join([*map(str, shape), mlir_name(self.dtype.name)])
-
-    def room_error(self, shape: Sequence[int]) -> str | None:
-        """Return why an array is not made; None if it may be. Raises as `data_limit` does."""
-        size, limit = prod(shape) * self.dtype.itemsize, data_limit()
-        if size <= limit:
-            return None
-        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
-        return f"found {self.text(shape)}, which takes {size} bytes, over the limit of {limit}; {hint}"
 
     def resigned(self, array: Array) -> Array:
         """Return integers of the other signedness and the same width in this type, everything else as it is."""

@@ -309,6 +309,15 @@ class DataFiles(Struct, frozen=True, kw_only=True):
             raise too_large(path, size, data_limit())
         return path
 
+    @staticmethod
+    def room_error(what: str, size: int) -> str | None:
+        """Return why an array of so many bytes is not made in place of one that is read; None if it may be. Raises as
+        `data_limit` does."""
+        if size <= (limit := data_limit()):
+            return None
+        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
+        return f"found {what}, which takes {size} bytes, over the limit of {limit}; {hint}"
+
 
 def _neighbours(folder: Path) -> list[str]:
     try:

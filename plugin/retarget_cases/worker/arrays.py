@@ -126,7 +126,7 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
 
 
 def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-    if message := Elements.of(dtype).room_error(shape):
+    if message := DataFiles.room_error(Elements.of(dtype).text(shape), math.prod(shape) * dtype.itemsize):
         raise InvalidValueError(message)
 
 

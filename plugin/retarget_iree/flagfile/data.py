@@ -192,7 +192,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
-    if message := Elements.of(dtype).room_error(value.shape):
+    if message := DataFiles.room_error(Elements.of(dtype).text(value.shape), count * dtype.itemsize):
         raise value.written.location.error(message)
     if not value.numbers:
         return np.zeros(value.shape, dtype)
