@@ -20,6 +20,7 @@ _COMMANDS = (
         "write matrix.toml and suite.toml for the modules in a folder and the devices of this machine",
         ("retarget init", "for the modules in the current folder and below"),
         ("retarget init kernels --dry-run", "print the files for the folder kernels, write nothing"),
+        module="files.init",
     ),
     _own(
         "list",
@@ -83,6 +84,7 @@ _COMMANDS = (
         "print the JSON Schema of the files, for editors",
         ("retarget schema > retarget.schema.json", "of matrix.toml, suite.toml and expectations.toml"),
         ("retarget schema --for cases > cases.schema.json", "of *.cases.toml"),
+        module="files.schema",
     ),
     _own(
         "cache",

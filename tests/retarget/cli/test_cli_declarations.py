@@ -483,7 +483,8 @@ def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("words", "imported"), [(["schema"], ["schema"]), (["--help"], []), (["cache", "--help"], ["artifacts.cache"])]
+    ("words", "imported"),
+    [(["schema"], ["files.schema"]), (["--help"], []), (["cache", "--help"], ["artifacts.cache"])],
 )
 def test_only_the_command_that_runs_is_imported(words: list[str], imported: list[str]) -> None:
     modules = [*(command.module for command in _COMMANDS), "retarget_iree.import_xfails", "numpy", "iree"]
