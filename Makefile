@@ -110,7 +110,7 @@ reliability: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/cluster_kills.py scheduler --kills $(KILLS) --seed $(SEED)
 	$(BIN)/pytest -q tests/reliability/test_upgrade.py tests/acceptance/test_cache_faults.py tests/retarget/session/cache --run-slow
 
-# Of each package MUTANTS changes; those of SEED=2 are others. Of some: make mutate PACKAGES='retarget_bench retarget/declare'
+# Of each package MUTANTS changes; those of SEED=2 are others. Of some: make mutate PACKAGES='retarget_report retarget/declare'
 MUTANTS ?= 20
 mutate: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/mutants.py --each $(MUTANTS) --seed $(SEED) $(PACKAGES)

@@ -38,7 +38,7 @@ from typing import TypeVar
 
 from retarget.extension import CompileRequest, CompilerError, UnavailableError
 from retarget.model import CompileTarget
-from retarget.session import Declared, DeclaredTarget, Engine, Registry, collect_targets
+from retarget.session import Declared, DeclaredTarget, Engine, Registry
 from retarget.session.cache.generated import GENERATED_FOLDER
 from retarget.support import RetargetError
 from retarget_cases.onnx.manifest_file import read_manifest
@@ -237,7 +237,7 @@ def onnx(*, configs: int, sample: int) -> Iterator[tuple[Path, Declared, Sequenc
     names = spread([*read_manifest(MANIFEST).tests], sample)
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
         folder = write_project(Path(name, "onnx"), names, configs)
-        declared = collect_targets(folder, ["."])
+        declared = Declared.collect(folder, ["."])
         yield folder, declared, declared.targets
 
 
@@ -252,7 +252,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.path:
         folder = Path.cwd()
-        declared = collect_targets(folder, options.path, mark=options.mark)
+        declared = Declared.collect(folder, options.path, mark=options.mark)
         modules = defaultdict(list)
         for one in declared.targets:
             if isinstance(one.target, CompileTarget) and not one.target.returns_checks:  # a session rewrites these

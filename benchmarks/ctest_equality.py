@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from retarget.results import read_results
+from retarget.results import Sessions
 from retarget_ctest.emit import CHECK
 
 __all__ = ["NOT_RUN", "by_ctest", "by_pytest", "compare", "emitted", "main"]
@@ -58,7 +58,7 @@ def by_pytest(project: Path, folder: Path, *arguments: str) -> Mapping[str, str]
     done = subprocess.run(command, cwd=project, check=False, capture_output=True, text=True)
     if done.returncode not in {0, 1}:
         sys.exit(f"pytest ended with status {done.returncode}, expected 0 or 1:\n{done.stdout}{done.stderr}")
-    (session,) = read_results([folder])
+    (session,) = Sessions.read([folder])
     rules = "failed" if re.search("^=+ expectations =+$", done.stdout, re.MULTILINE) else "passed"
     return {CHECK: rules} | {record.nodeid: SAME[record.outcome] for record in session.latest.values()}
 

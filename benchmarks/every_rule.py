@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 from retarget.cli import main as retarget
-from retarget.results import TargetRecord, read_results
+from retarget.results import Sessions, TargetRecord
 from retarget_opencl.clc.ops import RULES
 from retarget_opencl.hostprog.rules import HOST_RULES
 
@@ -156,7 +156,7 @@ class Experiment:
             del os.environ["RULES_USED"]
             print(command("bringup", "opencl", "--results", "base", "--raise")[1], file=sys.stderr)
         rules_of = {one["module"]: one["rules"] for one in read_lines(self._used)}
-        (results,) = read_results([Path("base")])
+        (results,) = Sessions.read([Path("base")])
         found = [one for one in results.records if one.driver == "opencl" and one.outcome == "passed"]
         found.sort(key=lambda one: one.compile.seconds if one.compile is not None else 0.0)
         users: dict[str, list[TargetRecord]] = {}
@@ -176,7 +176,7 @@ class Experiment:
         ran = time.perf_counter()
         status, text = command("bringup", "opencl", "--check", "--results", "base", results)
         del os.environ["RULE_DROPPED"]
-        after = {one.nodeid: one for one in read_results([Path(results)])[0].records}
+        after = {one.nodeid: one for one in Sessions.read([Path(results)])[0].records}
         fell = [one.nodeid for one in targets if after[one.nodeid].outcome != "passed"]
         named = [line.strip() for line in text.splitlines() if "→" in line]
         return {

@@ -31,9 +31,9 @@ import numpy as np
 from retarget.extension import CompileRequest
 from retarget.model import CompilerConfig, Origin, RuntimeConfig
 from retarget.model.outcomes import CallTimes
+from retarget.results.comparison import LEVEL, Finding, compare_series
 from retarget.worker.child.timing import call_times
 from retarget.worker.messages import Timing
-from retarget_bench.golden import LEVEL, Finding, compare_series
 from retarget_opencl.compile.compiler import OpenClCompiler
 from retarget_opencl.run.commands import Commands
 from retarget_opencl.run.driver import OpenClDriver

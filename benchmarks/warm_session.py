@@ -115,8 +115,8 @@ def measured(top: Path, *, targets: int, sides: Collection[str] = ()) -> Iterato
         "one target": lambda: session(one, cache, *runs),
         "all collected": lambda: session(many, cache, *runs, "--collect-only"),
         "all targets": lambda: session(many, cache, *runs),
-        "ctest, run": lambda: process(["-m", "retarget_ctest", f"{COMPILE_TARGET}_local-sync"], one, cache),
-        "ctest, compile": lambda: process(["-m", "retarget_ctest", COMPILE_TARGET], one, cache),
+        "ctest, run": lambda: process(["-m", "retarget.cli", "run", f"{COMPILE_TARGET}_local-sync"], one, cache),
+        "ctest, compile": lambda: process(["-m", "retarget.cli", "run", COMPILE_TARGET], one, cache),
     }
     while True:
         yield {side: found[side]() for side in sides or found}

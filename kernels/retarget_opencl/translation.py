@@ -74,7 +74,7 @@ def kernels_of(module: Ir) -> Iterator[tuple[Ir, Ir, Ir]]:
 @cache
 def element_dtype(name: str) -> np.dtype[np.generic] | None:
     """Return the NumPy dtype of an MLIR element type; None where it has none."""
-    from retarget.arrays import dtype_named  # imports NumPy, which pytest's process does not need
+    from retarget.arrays import Elements  # imports NumPy, which pytest's process does not need
 
     known = ELEMENT_TYPES.get(name)
-    return None if known is None else dtype_named(known.dtype)
+    return None if known is None else Elements.named(known.dtype).dtype

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from retarget import __version__
 from retarget.model import Target
 from retarget.results import Outcome, ResultsWriter, TargetRecord
-from retarget.session import SUITE_FILE, host_identity
+from retarget.session import FileName, host_identity
 from retarget.support import Checkout, RetargetError, strip_colour
 from retarget.worker import available_cores
 
@@ -64,7 +64,7 @@ class Results:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Under xdist only the workers collect, all of them the same."""
         if not self._session:
-            self._begin(nodeid for nodeid in ids if _place(nodeid)[0].endswith(SUITE_FILE))
+            self._begin(nodeid for nodeid in ids if _place(nodeid)[0].endswith(FileName.SUITE))
 
     def _begin(self, ids: Iterable[str]) -> None:
         """Write the header. Raises `pytest.UsageError` where that fails."""

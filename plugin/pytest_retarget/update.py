@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.model import Expectation, Stage
-from retarget.results import CaseRecord, Outcome, Result, RuleUpdate, TargetRecord
+from retarget.results import Outcome, Result, RuleUpdate, TargetRecord
 from retarget.support import DiagnosticsError, RetargetError
 
 from pytest_retarget.items.targets import MatrixItem
@@ -47,7 +47,7 @@ class UpdateExpectations:
             report.longrepr = None
             return replace(record, outcome=Outcome.XFAILED)
         failed = [one for one in record.cases if one.outcome is Outcome.FAILED and one.stage]
-        record = replace(record, cases=tuple(_as_written(item, case) for case in record.cases))
+        record = _as_written(item, record)
         if record.result is Result.PASSED:
             if record.outcome is Outcome.XPASSED:
                 report.outcome, report.longrepr = "passed", None
@@ -121,14 +121,17 @@ class UpdateExpectations:
         self._lines.append((line, markup))
 
 
-def _as_written(item: MatrixItem, case: CaseRecord) -> CaseRecord:
-    """Return a case as the rules to be written will judge it."""
-    if case.outcome is not Outcome.FAILED:
-        return case
-    if not case.stage:
-        return replace(case, outcome=Outcome.PASSED, reason="")
-    rules = item.trial.rules
-    return replace(case, outcome=Outcome.XFAILED) if _is_written(rules.of(case.name) or rules.whole) else case
+def _as_written(item: MatrixItem, record: TargetRecord) -> TargetRecord:
+    """Return a record with its cases as the rules to be written will judge them."""
+    cases = list(record.cases)
+    for at, case in enumerate(cases):
+        if case.outcome is Outcome.FAILED and not case.stage:
+            cases[at] = replace(case, outcome=Outcome.PASSED, reason="")
+        elif case.outcome is Outcome.FAILED:
+            rules = item.trial.rules
+            if _is_written(rules.of(case.name) or rules.whole):
+                cases[at] = replace(case, outcome=Outcome.XFAILED)
+    return replace(record, cases=tuple(cases))
 
 
 def _is_written(rule: Expectation | None) -> bool:

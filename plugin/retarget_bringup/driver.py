@@ -19,7 +19,7 @@ from typing import Any
 from retarget.cli import seconds_above_0
 from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
 from retarget.results import ResultsWriter, SessionResults, TargetRecord
-from retarget.session import TIMEOUTS, Registry, check_drivers, collect_targets, load_extensions
+from retarget.session import TIMEOUTS, Declared, Registry, check_drivers, load_extensions
 from retarget.support import RetargetError, did_you_mean
 
 from retarget_bringup.ladder.files import Ladder
@@ -118,7 +118,7 @@ def _configs(names: Sequence[str], registry: Registry, extensions: Sequence[str]
 def _declared(extensions: Sequence[str]) -> tuple[Mapping[str, RuntimeConfig], str]:
     """Return the runtime configs that suites below the current folder use, and why they could not be read."""
     try:
-        targets = [one.target for one in collect_targets(Path.cwd(), ["."], extensions).targets]
+        targets = [one.target for one in Declared.collect(Path.cwd(), ["."], extensions).targets]
     except RetargetError as error:
         return {}, f" (they cannot be read: {error})"
     return {one.runtime.name: one.runtime for one in targets if isinstance(one, RunTarget)}, ""

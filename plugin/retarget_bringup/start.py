@@ -15,7 +15,7 @@ from string import Template
 from msgspec import Struct
 from retarget.extension import SuggestedTarget
 from retarget.model import config_name_error
-from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, discover_suites, load_extensions
+from retarget.session import DeclarationLoader, FileName, Registry, load_extensions
 from retarget.support import RetargetError, counted, did_you_mean, display_path, toml_table, toml_value, write_files
 
 from retarget_bringup.ladder.files import ACTIONS, ladder_text
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise RetargetError(msg)
     write_files([*files.items()])
     if not configs.paths:
-        DeclarationLoader(registry).load_suite_file(root / "bringup" / name / SUITE_FILE)
+        DeclarationLoader(registry).load_suite_file(root / "bringup" / name / FileName.SUITE)
     sys.stdout.write("\n".join(_report(name, root, configs, folder)) + "\n")
     return 0
 
@@ -108,9 +108,9 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
     if configs.paths:
         return
     if configs.text:
-        yield home / MATRIX_FILE, _filled(_TEMPLATES / f"{MATRIX_FILE}.tmpl", words)
+        yield home / FileName.MATRIX, _filled(_TEMPLATES / f"{FileName.MATRIX}.tmpl", words)
     models = [*model_files(home, words["compiler"])] if configs.reference else []
-    yield (home / SUITE_FILE, _filled(_SUITE, words) + (Template(SUITE).substitute(words) if models else ""))
+    yield (home / FileName.SUITE, _filled(_SUITE, words) + (Template(SUITE).substitute(words) if models else ""))
     yield from models
     yield from ((home / path.name, path.read_text(encoding="utf-8")) for path in sorted(STARTER.glob("*.mlir")))
 
@@ -147,8 +147,8 @@ def _report(name: str, root: Path, configs: Configs, package: Path | None) -> It
         (above / f"{name}.ladder", "how far each target has come: none was tried yet"),
     ]
     if not configs.paths:
-        written += [(home / MATRIX_FILE, "the configs")] if configs.text else []
-        written.append((home / SUITE_FILE, f"the starter suite: {modules}, the smallest first"))
+        written += [(home / FileName.MATRIX, "the configs")] if configs.text else []
+        written.append((home / FileName.SUITE, f"the starter suite: {modules}, the smallest first"))
     yield from _columns("wrote ", [(display_path(path), what) for path, what in written], "  ")
     yield "next:"
     install = f"pip install --no-build-isolation --no-deps -e {shlex.quote(package.name)}" if package else ""
@@ -232,7 +232,7 @@ class _Project:
         """Return the configs of the target config that suites of the project test, or else that a `matrix.toml` above
         declares; None where there is no such target config."""
         name, root = self._name, self._root
-        suites = [suite for path in discover_suites([root]) for suite in self._loader.read_suite_file(path)[0]]
+        suites = [suite for path in FileName.SUITE.below([root]) for suite in self._loader.read_suite_file(path)[0]]
         using = {suite: target for suite in suites for target in suite.targets if target.name == name}
         declared = next(iter(using.values()), self._scope.targets.configs.get(name))
         if declared is None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import FunctionInfo, ModulesRequest, SuggestedSuite, Suggestions
-from retarget.model import DeclaredType, brackets, mlir_name, split_types
+from retarget.model import DeclaredType, brackets, split_types
 from retarget.support import RetargetError, install_hint
 
 from retarget_cases.files import SUFFIX, cases_file_of, data_sets
@@ -74,7 +74,7 @@ def _declared(text: str) -> DeclaredType:
     if match is None:
         return DeclaredType.parse(text)
     sizes = [size.strip() for size in match["shape"].split(",") if size.strip()]
-    return DeclaredType.parse(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element']}>")
+    return DeclaredType.parse(f"tensor<{''.join(f'{size}x' for size in sizes)}{match['element'].removeprefix('s')}>")
 
 
 def onnx_functions(path: Path) -> Sequence[FunctionInfo]:
@@ -195,7 +195,8 @@ def _case(function: FunctionInfo, reference: str, *, named: bool) -> str:
         if argument.dtype is None or argument.shape is None:
             msg = f"takes an argument of type {argument.text} ({function.name}, argument {position}), "
             raise RetargetError(msg + "for which no values can be generated")
-        values.append(_value(argument.dtype, argument.shape, is_untyped=is_untyped))
+        written = argument.element if is_untyped else None
+        values.append(_value(argument.dtype, argument.shape, written))
     lines = ["[[case]]"]
     if named:
         lines.append(f'function = "{function.name}"')
@@ -207,7 +208,8 @@ def _case(function: FunctionInfo, reference: str, *, named: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(dtype: str, shape: Sequence[int | None], *, is_untyped: bool) -> str:
+def _value(dtype: str, shape: Sequence[int | None], element: str | None) -> str:
+    """Return the table of a random value, with its type if it is given an `element`, which an artifact does not say."""
     if dtype in {"bool", "int2", "uint2"}:
         keys = ['random = "integers"', "low = 0", "high = 2"]
     elif "int" in dtype:  # no zero, which may be divided by; nothing large, which may be an index
@@ -216,9 +218,9 @@ def _value(dtype: str, shape: Sequence[int | None], *, is_untyped: bool) -> str:
         keys = ['random = "uniform"', "low = 1", "high = 4"]
     else:
         keys = ['random = "uniform"', "low = -1", "high = 1"]
-    if is_untyped or None in shape:
+    if element or None in shape:
         sizes = ", ".join(str(_SIZE if size is None else size) for size in shape)
         keys.append(f"shape = [{sizes}]")
-    if is_untyped:
-        keys.append(f'dtype = "{mlir_name(dtype)}"')
+    if element:
+        keys.append(f'dtype = "{element}"')
     return f"{{ {', '.join(keys)} }}"

@@ -14,14 +14,13 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Origin, name_error
 from retarget.profiles import Profile
-from retarget.session import ExpressionError, Glob, compile_selector, model_schema, platform_errors, schema_problems
+from retarget.session import ExpressionError, Glob, Platform, Selector, model_schema, schema_problems
 from retarget.support import (
     DiagnosticsError,
     KeyPath,
     Problem,
     RetargetError,
     below_error,
-    diagnostics_of,
     did_you_mean,
     format_key_path,
     read_toml,
@@ -274,7 +273,7 @@ def read_ci(file: Path) -> CiConfig:
         problems += schema_problems(error, data, model=CiFileTable)
     _Reader(file, data, problems).check()
     if problems or table is None:
-        raise DiagnosticsError(diagnostics_of(file, text, problems))
+        raise DiagnosticsError(Problem.locate(file, text, problems))
     devices = ([Profile.located(file, device) for device in runner.devices] for runner in table.runners)
     located = [runner.model_copy(update={"devices": own}) for runner, own in zip(table.runners, devices, strict=True)]
     return CiConfig.model_construct(**dict(table) | {"file": file, "runners": located})
@@ -341,7 +340,7 @@ class _Reader:
             if label not in labels:
                 expected = f"expected one of the labels of this project ({', '.join(labels)})"
                 self._problem((*path, "labels", at), f"found {label!r}, {expected}{did_you_mean(label, labels)}")
-        for key, wrong in platform_errors(table.os, table.arch):
+        for key, wrong in Platform(table.os, table.arch).errors:
             self._problem((*path, key), wrong)
         for at, device in enumerate(Profile.located(self._file, one) for one in table.devices):
             if "://" in device and not device.startswith("host:"):
@@ -384,7 +383,7 @@ class _Reader:
 
     def _expression(self, text: str, path: KeyPath) -> None:
         try:
-            compile_selector(text)
+            Selector(text)
         except ExpressionError as error:
             self._problem((*path, "select"), f"{text[: 2 * _SHOWN]!r}: {error.diagnostic}")
 

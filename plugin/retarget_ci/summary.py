@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from retarget.results import FailureGroup, Outcome, Plan, SessionResults, TargetRecord, read_results
+from retarget.results import FailureGroup, Outcome, Plan, SessionResults, Sessions, TargetRecord
 from retarget.support import RetargetError, counted, error_annotations, listed, on_github, strip_colour
 
 _MAX_BYTES = 1_000_000
@@ -46,7 +46,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 def _run(arguments: argparse.Namespace) -> int:
     plan = Plan.read(arguments.plan) if arguments.plan else None
     # A run of which no leg got as far as writing results has a summary, too: all that is planned is missing.
-    sessions = read_results(arguments.results, if_any=plan is not None)
+    sessions = Sessions.read(arguments.results, if_any=plan is not None)
     records = sessions.results
     text = markdown(records, plan, sessions.faulty)
     page = os.environ.get("GITHUB_STEP_SUMMARY")

@@ -13,19 +13,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from retarget.model import Origin, RunTarget, Suite, Target, diagnostics_at
-from retarget.results import Plan, read_results
-from retarget.session import (
-    Assignment,
-    Declared,
-    DeclaredTarget,
-    RuleSet,
-    RuleUsage,
-    collect_targets,
-    compile_selector,
-    mark_terms,
-    marks_of,
-)
+from retarget.model import Origin, RunTarget, SourceLocations, Suite, Target
+from retarget.results import Plan, Sessions
+from retarget.session import Assignment, Declared, DeclaredTarget, RuleSet, RuleUsage, Selector
 from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetError, counted, did_you_mean, listed, shown
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -77,10 +67,10 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _verify_declared(arguments: argparse.Namespace) -> int:
     config, day = declared_ci(arguments), date.today()
     others: list[str] = []
-    diagnostics = [*diagnostics_at(file_problems(config, day)), *emitted_problems(config)]
+    diagnostics = [*SourceLocations.diagnostics(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
     try:
-        declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
+        declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
         durations = durations_in(arguments.history) if arguments.history else {}
         coverage = coverage_of(config, declared, durations=durations)
     except DiagnosticsError as error:
@@ -89,7 +79,7 @@ def _verify_declared(arguments: argparse.Namespace) -> int:
         others.append(str(error))
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
-        diagnostics += diagnostics_at(budget_problems(config, coverage) if arguments.history else ())
+        diagnostics += SourceLocations.diagnostics(budget_problems(config, coverage) if arguments.history else ())
         done = [
             *(f"note: {note}" for note in notes_of(config, declared)),
             *_summary(config, coverage, skipped_by_rules(declared), day),
@@ -118,7 +108,7 @@ def _summary(config: CiConfig, coverage: Coverage, skipped: Collection[str], day
 
 def _verify_results(file: Path, results: Sequence[Path]) -> int:
     plan = Plan.read(file)
-    found = verify_results(plan, read_results(results, if_any=not plan.legs))
+    found = verify_results(plan, Sessions.read(results, if_any=not plan.legs))
     for line in (*(f"note: {text}" for text in found.notes), *found.problems):
         sys.stderr.write(f"{shown(line, None)}\n")
     what = f"the plan of the event {plan.event!r} ({counted(len(plan.legs), 'leg')})"
@@ -143,7 +133,7 @@ def declared_problems(config: CiConfig, declared: Declared, coverage: Coverage, 
 
     `coverage` is that of `declared`.
     """
-    yield from diagnostics_at(_coverage_problems(config, coverage, day))
+    yield from SourceLocations.diagnostics(_coverage_problems(config, coverage, day))
     yield from _rule_problems(declared)
     yield from lock_problems(config.folder, lock_of(config, coverage))
 
@@ -234,7 +224,7 @@ def _rule_problems(declared: Declared) -> tuple[Diagnostic, ...]:
 def _unknown(of: Event | Waiver, kinds: Sequence[Target], config: CiConfig) -> list[tuple[Origin, Problem]]:
     """Return the words of a selection that are true of no target."""
     found = []
-    for term in mark_terms(of.select):
+    for term in Selector(of.select).terms:
         if not any(map(term.selector, kinds)):
             known = {word for kind in kinds for word in _words(kind, is_mark="(" in term.text)}
             what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
@@ -245,7 +235,7 @@ def _unknown(of: Event | Waiver, kinds: Sequence[Target], config: CiConfig) -> l
 def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
     if not is_mark:
         return kind.tags
-    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks_of(kind))
+    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in kind.marks)
 
 
 def _empty(event: Event, coverage: Coverage, config: CiConfig) -> Found:
@@ -260,7 +250,7 @@ def _empty(event: Event, coverage: Coverage, config: CiConfig) -> Found:
 
 def _vain(waiver: Waiver, kinds: Sequence[Target], coverage: Coverage, config: CiConfig) -> Found:
     """Yield that a waiver waives nothing."""
-    selects = compile_selector(waiver.select)
+    selects = Selector(waiver.select)
     if not any(map(selects, kinds_of(coverage.targets[name] for name in coverage.unrun))):
         what = "only targets that legs run" if any(map(selects, kinds)) else "no target"
         yield (

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
-from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, RunJob, host_platform
+from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, Platform, RunJob
 from retarget.support import RetargetError, files_below, write_atomically
 from retarget.worker import CompiledModule, Refused
 
@@ -178,7 +178,7 @@ class ClusterExecutor:
     @property
     def platforms(self) -> frozenset[tuple[str, str]]:
         """System and architecture of the workers' machines."""
-        here = [host_platform()] if self._local is not None else []
+        here = [Platform.here()] if self._local is not None else []
         return frozenset([*here, *((one.system, one.architecture) for one in self._workers)])
 
     @property

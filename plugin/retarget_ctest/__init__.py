@@ -1,1 +1,1 @@
-"""Targets for other tools: `run`, a session with a line for each target, and `emit`, which has ctest run each."""
+"""Targets for other tools: the subcommand `emit` writes files with which ctest runs each with `retarget run`."""

@@ -13,7 +13,7 @@ from retarget import cli
 from retarget.cli import add_path_arguments, add_toolchain_argument, output_folder, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
-from retarget.session import SUITE_FILE, CollectedSuite, Engine, RuleSet, Selection
+from retarget.session import CollectedSuite, Engine, FileName, RuleSet, Selection
 from retarget.support import RetargetError, cmake_text, counted, display_path, listed, write_files
 
 _HEADER = "# Written by `retarget emit ctest`: write it again where declarations change."
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     root = selection.root
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
-    command = [sys.executable, "-m", "retarget_ctest", *options]
+    command = [sys.executable, "-m", "retarget.cli", "run", *options]
     left_out: dict[str, int] = {}
     tests: list[_Test] = []
     with Engine(registry=selection.registry, cache=selection.cache, extensions=selection.extensions) as engine:
@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
                         command=command,
                     )
                 )
-    if tests and all(Path(path).is_dir() or Path(path).name == SUITE_FILE for path in arguments.path):
+    if tests and all(Path(path).is_dir() or Path(path).name == FileName.SUITE for path in arguments.path):
         tests.append(_check(root, arguments))
     if not tests:
         what = "can run here" if left_out else "is selected"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from retarget.cli import input_path, output_folder
 from retarget.model import CompileTarget, RunTarget, Suite, Target
-from retarget.session import MATRIX_FILE, SUITE_FILE, DeclarationLoader, Registry, expand_suite, load_extensions
+from retarget.session import DeclarationLoader, FileName, Registry, expand_suite, load_extensions
 from retarget.support import (
     Diagnostic,
     DiagnosticsError,
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="DIR",
         help=(
-            f"write {MATRIX_FILE} to this folder and each {SUITE_FILE} below it. Where the BUILD files are below it "
-            "already, their modules stay where they are; else they are copied"
+            f"write {FileName.MATRIX} to this folder and each {FileName.SUITE} below it. Where the BUILD files are "
+            "below it already, their modules stay where they are; else they are copied"
         ),
     )
     parser.add_argument(
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_collisions(folder: Path) -> None:
     """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
     loader = DeclarationLoader()
-    errors = [one for path in sorted(folder.rglob(MATRIX_FILE)) for one in loader.read_matrix_file(path)]
+    errors = [one for path in sorted(folder.rglob(str(FileName.MATRIX))) for one in loader.read_matrix_file(path)]
     if errors:
         raise DiagnosticsError(list(dict.fromkeys(errors)))
 
@@ -185,7 +185,7 @@ def verify(output: Path, folders: Sequence[Folder], registry: Registry) -> list[
     vocabulary = {tag for test in wanted.values() for tag in test.tags}
     loader = DeclarationLoader(registry)
     found: dict[_Key, tuple[str, set[str]]] = {}
-    for path in dict.fromkeys(output / folder.path / SUITE_FILE for folder in folders):
+    for path in dict.fromkeys(output / folder.path / FileName.SUITE for folder in folders):
         suites, diagnostics = loader.read_suite_file(path)
         if diagnostics:
             raise DiagnosticsError(diagnostics)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 from retarget.model import as_config_name, name_error
-from retarget.session import MATRIX_FILE, SUITE_FILE
+from retarget.session import FileName
 from retarget.support import toml_table
 
 from retarget_import.read import INPUT_TYPE, CheckTest, Folder, backend_flags, sorted_flags
@@ -72,9 +72,11 @@ def declarations_of(folders: Sequence[Folder]) -> dict[Path, list[str]]:
             target = _Target(compiler=compiler, runtime=runtime, tags=left)
             targets.setdefault((compiler, runtime, left), target).tests[folder].append(test)
     configs = (*_compiler_tables([*compilers.values()]), *_runtime_tables([*runtimes.values()]))
-    files = defaultdict(list, {Path(MATRIX_FILE): [*configs, *_target_tables([*targets.values()])]})
+    files = defaultdict(list, {Path(FileName.MATRIX): [*configs, *_target_tables([*targets.values()])]})
     for folder in folders:
-        files[Path(folder.path, SUITE_FILE)] += _suites(folder, [*targets.values()], own_flags[folder], tags[folder])
+        files[Path(folder.path, FileName.SUITE)] += _suites(
+            folder, [*targets.values()], own_flags[folder], tags[folder]
+        )
     return files
 
 

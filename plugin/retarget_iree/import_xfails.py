@@ -55,7 +55,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import output_folder
 from retarget.model import as_config_name, config_name_error, is_glob, name_error
-from retarget.session import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE
+from retarget.session import FileName
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, counted, read_regular, toml_table, write_files
 
 from retarget_iree.runtime.devices import HAL_DRIVERS
@@ -77,12 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=output_folder,
         metavar="DIR",
-        help=f"write {MATRIX_FILE} and {EXPECTATIONS_FILE} to this folder (they are printed)",
+        help=f"write {FileName.MATRIX} and {FileName.EXPECTATIONS} to this folder (they are printed)",
     )
     parser.add_argument(
         "--suite",
         metavar="NAME",
-        help=f"also a {SUITE_FILE} with a suite of this name, for a published tree of tests below the folder",
+        help=f"also a {FileName.SUITE} with a suite of this name, for a published tree of tests below the folder",
     )
     parser.add_argument(
         "--chip",
@@ -104,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     configs, golden, notes = _read(named, arguments.chip)
     names = [as_config_name(config.name) for config in configs]
     rules = rules_of(configs, notes)
-    tables = {MATRIX_FILE: ["root = true", *config_tables(configs)]} if configs else {}
-    tables[EXPECTATIONS_FILE] = [*rules, *golden_rules(golden, names)]
+    tables = {FileName.MATRIX: ["root = true", *config_tables(configs)]} if configs else {}
+    tables[FileName.EXPECTATIONS] = [*rules, *golden_rules(golden, names)]
     about = f"# Taken over from {', '.join(dict.fromkeys(path.name for _, path in named))}."
     files = {name: "\n\n".join([about, *mine]) + "\n" for name, mine in tables.items()}
     if arguments.suite is not None:
         srcs = ["**/run_module_io_flags.txt"]
         suite = toml_table("module_test_suite", name=arguments.suite, srcs=srcs, kind="run-module", targets=names)
-        files[SUITE_FILE] = f"{suite}\n"
+        files[FileName.SUITE] = f"{suite}\n"
     lines = [f"note: {note}" for note in notes]
     if configs:
         entries = sum(len(tests) for config in configs for tests in config.lists.values())

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
-from retarget.results import History, Outcome, Plan, SessionResults, Sessions, TargetRecord, Waived, read_results
+from retarget.results import History, Outcome, Plan, SessionResults, Sessions, TargetRecord, Waived
 from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
@@ -95,7 +95,7 @@ def read_report(
     Raises `RetargetError` for what their readers refuse.
     """
     read = tuple(Plan.read(path) for path in plans)
-    sessions = read_results(results, if_any=bool(read))
+    sessions = Sessions.read(results, if_any=bool(read))
     targets, outside = _targets(sessions, read)
     counting = {(one.record.session, one.id) for one in targets if one.record is not None}
     said = (one for session in sessions for one in session.attributions if (one.session, one.nodeid) in counting)

@@ -13,17 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared
 from retarget.extension import UnavailableError
-from retarget.model import (
-    CaseOutcome,
-    CompileOutcome,
-    CompileTarget,
-    Failure,
-    Observation,
-    RunOutcome,
-    RunTarget,
-    Suite,
-    Target,
-)
+from retarget.model import CompileOutcome, CompileTarget, Failure, Observation, RunOutcome, RunTarget, Suite, Target
 from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, TargetRules
 from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
 
@@ -68,7 +58,6 @@ class Attempt(Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     observation: Observation | None = None
     unavailable: str = ""
-    cases: tuple[CaseOutcome, ...] = ()
     compiled: CompileOutcome | None = None
     ran: RunOutcome | None = None
     builds: tuple[str, ...] = ()
@@ -141,7 +130,8 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
         started = time.monotonic()
         run = _ran(engine, chosen, outcome)
         if run is None:
-            said = _said(outcome.failure, (), seconds=outcome.seconds, builds=(outcome.build,))
+            found = None if outcome.failure is None else outcome.failure.observation
+            said = _said(outcome.failure, found, seconds=outcome.seconds, builds=(outcome.build,))
             return replace(said, compiled=outcome)
         if (run.names or chosen.checks) and not run.cases and run.failure is None:
             which = f" of {', '.join(run.names)}" if run.names else ""
@@ -149,7 +139,8 @@ def attempt(engine: Engine, chosen: Chosen) -> Attempt:
     except (UnavailableError, RetargetError) as error:
         return Attempt(unavailable=first_line(str(error)))
     builds = (outcome.build, *(one.runtime for one in run.devices))
-    said = _said(run.failure, run.cases, seconds=outcome.seconds + time.monotonic() - started, builds=builds)
+    found = None if run.failure is None else run.failure.observed_in(run.cases)
+    said = _said(run.failure, found, seconds=outcome.seconds + time.monotonic() - started, builds=builds)
     return replace(said, compiled=outcome, ran=run)
 
 
@@ -158,7 +149,7 @@ def by_hand(engine: Engine, chosen: Chosen, found: Attempt, extensions: Sequence
     words = Commands(registry=chosen.registry, folder=Path.cwd(), compiles=True, extensions=extensions)
     compiled = engine.generated(chosen.compiled)
     if isinstance(chosen.target, RunTarget):
-        failed = [case for case in found.cases if case.failure is not None]
+        failed = [case for case in found.ran.cases if case.failure is not None] if found.ran is not None else []
         return words.script(words.run(replace(chosen.target, compile=compiled), cases=failed))
     return words.script(words.check(compiled) if chosen.checks else words.compile(compiled))
 
@@ -177,12 +168,13 @@ def _ran(engine: Engine, chosen: Chosen, compiled: CompileOutcome) -> RunOutcome
         return engine.run(target, artifact, references=runs.of(target, chosen.others), skipping=skipping)
 
 
-def _said(failure: Failure | None, cases: tuple[CaseOutcome, ...], *, seconds: float, builds: Sequence[str]) -> Attempt:
+def _said(
+    failure: Failure | None, observation: Observation | None, *, seconds: float, builds: Sequence[str]
+) -> Attempt:
     named = tuple(dict.fromkeys(filter(None, builds)))
     if failure is not None and failure.no_verdict:
         return Attempt(unavailable=f"no verdict: {first_line(failure.summary)}", builds=named, seconds=seconds)
-    observation = None if failure is None else failure.observed_in(cases)
-    return Attempt(failure=failure, observation=observation, cases=cases, builds=named, seconds=seconds)
+    return Attempt(failure=failure, observation=observation, builds=named, seconds=seconds)
 
 
 class FailedTarget(Struct, frozen=True, kw_only=True):
@@ -249,7 +241,8 @@ def failed_target(chosen: Chosen, found: Attempt) -> FailedTarget:
         msg = f"{chosen.id}: {found}"
         raise RetargetError(msg)
     way = found.observation.distinct_failures[0]
-    same = [one for one in found.cases if one.failure is not None and one.failure.observation == way]
+    cases = found.ran.cases if found.ran is not None else ()
+    same = [one for one in cases if one.failure is not None and one.failure.observation == way]
     return FailedTarget(
         chosen=chosen,
         compiled=found.compiled,

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.extension import Compiler, Driver, UnavailableError
 from retarget.model import Origin, RunTarget, Toolchain
-from retarget.session import BY_HAND, CacheChoice, Engine
+from retarget.session import CacheChoice, Commands, Engine
 from retarget.support import RetargetError, did_you_mean, error_line, first_line, make_folder
 
 from retarget_repro.attempt import Attempt, Chosen, add_target_arguments, attempt, by_hand, chosen_target
@@ -274,7 +274,7 @@ def _text(good: Tried, bad: Tried, unknown: Sequence[Tried], *, is_newer: bool) 
     for one in (other, first):
         yield f"  {one.version}: {one.attempt}"
         yield from (f"    {build}" for build in one.attempt.builds)
-    yield BY_HAND
+    yield Commands.heading
     yield from (f"  {line}" for line in bad.commands)
 
 

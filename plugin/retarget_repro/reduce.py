@@ -82,8 +82,9 @@ def reduce_failure(
         note=note,
     )
     started = time.monotonic()
-    failing = next((case.name for case in found.cases if case.failure is not None), "")
-    first_case = (failing,) if failing and len(found.cases) > 1 and work.fails(work.chosen, (failing,)) else ()
+    ran = found.ran.cases if found.ran is not None else ()
+    failing = next((case.name for case in ran if case.failure is not None), "")
+    first_case = (failing,) if failing and len(ran) > 1 and work.fails(work.chosen, (failing,)) else ()
     before, after = work.shrink(first_case or cases)
     smallest = work.chosen.compiled.module.path
     if work.steps:
@@ -96,7 +97,7 @@ def reduce_failure(
         steps=tuple(work.steps),
         before=before,
         after=after,
-        cases_before=len(found.cases),
+        cases_before=len(ran),
         tries=work.tries,
         seconds=time.monotonic() - started,
         why_not=work.why_not + (_COMPUTES_ELSE if work.steps and found.failure.stage is Stage.COMPARE else ""),

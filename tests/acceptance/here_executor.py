@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RunOutcome, RuntimeConfig
-from retarget.session import CompileJob, ExecutorSession, RunJob, RunService, host_platform, load_extensions
+from retarget.session import CompileJob, ExecutorSession, Platform, RunJob, RunService, load_extensions
 from retarget.session.compile.pool import CompilePool
 from retarget.support import RetargetError
 from retarget.targets.availability import host_mismatch
@@ -26,7 +26,7 @@ LOG = Path("here.log")
 
 class Here:
     compiles = 2
-    platforms = frozenset({host_platform()})
+    platforms = frozenset({Platform.here()})
     starting = False
     working: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptance_support import LLVM_CPU, Project, matrix, suite
 from declaration_texts import runtime, target
-from retarget.results import Outcome, TargetRecord, read_results
+from retarget.results import Outcome, Sessions, TargetRecord
 
 MODULE = """\
 func.func @sum() {
@@ -26,7 +26,7 @@ def sums(project: Project) -> Project:
 
 
 def records(project: Project) -> dict[str, TargetRecord]:
-    session = read_results([project.path / "out"])[-1]
+    session = Sessions.read([project.path / "out"])[-1]
     return {record.target: record for record in session.latest.values()}
 
 

@@ -10,7 +10,7 @@ import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, hooks, matrix
 from declaration_texts import compiler, runtime, target
 from retarget.model import RunOutcome
-from retarget.results import read_results
+from retarget.results import Sessions
 from retarget.session import RunService
 from retarget.session.compile.pool import CompilePool
 from retarget.worker.messages import RunModule
@@ -44,7 +44,7 @@ def test_only_what_changed_runs_failures_first_and_the_rest_is_unchanged(
             "unchanged since their last run: 3 targets (3 passed); without --retarget-changed they run, too",
         ]
     )
-    (results,) = read_results([project.path / "results"])
+    (results,) = Sessions.read([project.path / "results"])
     records = {record.target: record for record in results.records}
     kept = records["a_dc_dr"]
     assert (kept.outcome, kept.unchanged, len(kept.cases), kept.devices[0].name) == ("passed", True, 1, "Double 9000")
@@ -90,7 +90,7 @@ def test_results_that_hold_are_reused_where_a_compile_gives_the_same_artifact_to
             "compiled 3, reused 0;*",
         ]
     )
-    (results,) = read_results([project.path / "results"])
+    (results,) = Sessions.read([project.path / "results"])
     records = {record.target: record for record in results.records}
     assert [name for name, record in records.items() if record.unchanged] == ["a_dc_dr", "c_dc_dr"]
     passed, failed = records["a_dc_dr"], records["c_dc_dr"]

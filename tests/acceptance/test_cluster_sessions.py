@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from acceptance_support import DOUBLES, Project, expecting
-from retarget.results import read_results
+from retarget.results import Sessions
 
 HERE = (*DOUBLES, "--retarget-cluster=here:1")
 
@@ -50,7 +50,7 @@ def test_only_what_is_selected_and_not_skipped_runs_ahead_and_the_report_is_in_i
     ]
     runs = [line.removeprefix("ahead ").removeprefix("urgent ") for line in log if not line.startswith("compile")]
     assert sorted(runs) == ["a_dc_dr", "b_dc_dr"]  # urgent is one whose turn came first, as on a busy machine
-    (results,) = read_results([cluster.path / "results"])
+    (results,) = Sessions.read([cluster.path / "results"])
     records = {record.target: record for record in results.records}
     assert [name for name, record in records.items() if record.run is not None and record.run.host == "here"] == [
         "a_dc_dr",
@@ -80,7 +80,7 @@ def test_a_session_whose_cluster_did_not_start_ends_with_one_error_and_runs_noth
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.errlines == ["ERROR: --retarget-cluster: the scheduler of here did not start", ""]
     assert result.parseoutcomes().keys() <= {"deselected"}
-    (results,) = read_results([cluster.path / "results"])
+    (results,) = Sessions.read([cluster.path / "results"])
     assert {record.reason for record in results.records} == {"the session ended before it: its cluster did not start"}
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist
-from retarget.results import Leg, Outcome, Plan, digest_of_ids, read_results
+from retarget.results import Leg, Outcome, Plan, Sessions, digest_of_ids
 
 SUITE = "suites/suite.toml::twice::"
 PLAN = ("--retarget-plan", "plan.json")
@@ -56,7 +56,7 @@ def test_a_leg_runs_its_targets_alone_and_says_whose_they_are(project: Project, 
         "passed": 1,
         "blocked": 1,
     }
-    built, ran = read_results([project.path / "out"])
+    built, ran = Sessions.read([project.path / "out"])
     assert (built.start.leg, built.start.plan, built.start.digest) == ("build-0", digest, build.digest)
     assert (ran.start.leg, ran.start.plan, ran.start.selected) == ("run-0", digest, 2)
     assert {(one.leg, one.plan) for one in ran.records} == {("run-0", digest)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, suite
-from retarget.results import read_results
+from retarget.results import Sessions
 from session_output import block
 
 TWICE = suite("twice", kind="double", targets="doubles")
@@ -21,7 +21,7 @@ def test_a_module_whose_requirements_are_unmet_is_skipped_with_the_values_of_the
     project.write({"suites/suite.toml": NEEDY})
     result = project.run(*DOUBLES, "--retarget-results", "results")
     result.assert_outcomes(passed=3, skipped=1)
-    (session,) = read_results([project.path / "results"])
+    (session,) = Sessions.read([project.path / "results"])
     [skipped] = [record for record in session.records if record.unsuitable]
     assert (skipped.target, [device.name for device in skipped.devices]) == ("b_dc_dr", ["Double 9000"])
     where = "suites/suite.toml:10"

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, expecting, matrix, suite
 from declaration_texts import compiler, runtime, target
-from retarget.results import Outcome, Result, SessionResults, TargetRecord, digest_of_ids, read_results
+from retarget.results import Outcome, Result, SessionResults, Sessions, TargetRecord, digest_of_ids
 from retarget.results.files import json_schema
 
 RESULTS = ("--retarget-results", "out")
@@ -30,7 +30,7 @@ WITH_ABSENT = matrix(
 
 def results_of(project: Project) -> SessionResults:
     """The one session whose results the project has; each of its lines is one that the schema describes."""
-    (session,) = read_results([project.path / "out"])
+    (session,) = Sessions.read([project.path / "out"])
     (file,) = session.files
     validator = jsonschema.Draft202012Validator(json_schema())
     for line in file.read_text().split("\n")[:-1]:  # the last one of a session that was killed may be cut
@@ -232,4 +232,4 @@ def test_a_session_says_in_which_folder_of_the_project_it_was_started(project: P
     for folder in ("suites", "."):
         argv = [sys.executable, "-m", "pytest", *DOUBLES, "--retarget-results", str(project.path / "results")]
         subprocess.run(argv, cwd=project.path / folder, check=True, capture_output=True)
-    assert [session.start.cwd for session in read_results([project.path / "results"])] == ["suites", ""]
+    assert [session.start.cwd for session in Sessions.read([project.path / "results"])] == ["suites", ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptance_support import VMVX, Project, matrix, suite
 from declaration_texts import runtime, target
-from retarget.results import read_results
+from retarget.results import Sessions
 
 pytestmark = pytest.mark.slow  # three sessions of the real compiler in each test
 
@@ -29,7 +29,7 @@ def test_a_module_that_a_reference_imports_and_a_variable_that_it_reads_count(
     write(project, "import helper; return x * helper.ONE * float(os.environ['FACTOR'])")
     project.write({"suites/helper.py": "ONE = 1\n"})
     project.run("--retarget-results=out").assert_outcomes(passed=2)
-    (session,) = read_results([project.path / "out"])
+    (session,) = Sessions.read([project.path / "out"])
     opened = [dict(one.run.opened).keys() for one in session.records if one.run is not None]
     assert [{"suites/ref.py", "suites/helper.py"} <= names for names in opened] == [True]
     assert project.run(REUSE).parseoutcomes() == {"passed": 1, "reused": 1}

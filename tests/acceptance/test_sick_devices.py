@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from acceptance_support import DOUBLES, Project, alone_and_xdist, matrix
 from declaration_texts import compiler, runtime, target
-from retarget.results import Outcome, TargetRecord, read_results
+from retarget.results import Outcome, Sessions, TargetRecord
 from retarget.session import limits
 
 LOST = matrix(
@@ -17,7 +17,7 @@ LOST = matrix(
 
 
 def records(project: Project) -> dict[str, TargetRecord]:
-    (session,) = read_results([project.path / "out"])
+    (session,) = Sessions.read([project.path / "out"])
     return {record.target: record for record in session.latest.values()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from acceptance_support import DOUBLES, Project
 from msgspec.structs import replace
-from retarget.results import Leg, Plan, digest_of_ids, read_results
+from retarget.results import Leg, Plan, Sessions, digest_of_ids
 from retarget.support import RetargetError
 from retarget_ci.verify_results import verify_results
 
@@ -39,7 +39,7 @@ def run(project: Project, name: str, *arguments: str, plan: Plan = PLAN) -> Path
 
 def lost(project: Project) -> tuple[str, ...]:
     try:
-        return verify_results(PLAN, read_results([project.path / "out"])).problems
+        return verify_results(PLAN, Sessions.read([project.path / "out"])).problems
     except RetargetError as error:
         return (str(error),)
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from acceptance_support import DOUBLE, DOUBLES, Project, alone_and_xdist
-from retarget.results import Outcome, read_results
+from retarget.results import Outcome, Sessions
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder, default_lease_folder
 
 
@@ -103,7 +103,7 @@ def test_workers_of_xdist_that_do_not_end_are_killed_and_finished_results_kept(p
         wait_until_gone(worker)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    (session,) = read_results([project.path / "out"])
+    (session,) = Sessions.read([project.path / "out"])
     assert {one.target: one.outcome for one in session.records}["a_dc"] is Outcome.PASSED
     assert session.is_complete
 

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from machine_setup import Place, run_in
 from machine_table import Machine, Slice
-from retarget.results import TargetRecord, read_results
+from retarget.results import Sessions, TargetRecord
 from retarget.results.files import SessionStart
 
 __all__ = ["Counts", "Demo", "Outcome", "SliceOfTests", "cpu_seconds", "faults_of", "opencl_of", "run_machine"]
@@ -123,7 +123,7 @@ def _make(place: Place, target: str, logs: Path, **variables: str) -> int:
 
 
 def _results(folder: Path) -> dict[str, Any]:
-    sessions = read_results([folder], if_any=True)
+    sessions = Sessions.read([folder], if_any=True)
     last = {record.nodeid: record for session in sessions for record in session.records}
     return {"start": sessions[0].start if sessions else None, "records": tuple(last.values())}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pytest_retarget.options import MARKERS, parse_seconds
-from retarget.targets.selection import MARK_FIELDS
+from retarget.model.marks import MARK_FIELDS
 
 
 def test_seconds_may_be_parts_of_one() -> None:

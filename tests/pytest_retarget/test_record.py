@@ -9,8 +9,8 @@ from msgspec import convert, to_builtins
 from msgspec.structs import fields, replace
 from pytest_retarget.record import RECORD, record_of
 from retarget.model import Observation, Stage
-from retarget.results import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord
-from retarget.results.record import CompileRecord, ReusedRecord, RunRecord, Sibling
+from retarget.results import CaseRecord, DeviceRecord, Outcome, Result, TargetRecord
+from retarget.results.record import CompileRecord, GoldenRecord, ReusedRecord, RunRecord, Sibling
 
 BARE = TargetRecord(file="f", suite="s", compiler="c")
 

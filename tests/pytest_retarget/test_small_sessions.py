@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from pytest_retarget.attribution.reports import AttributionHooks
-from retarget.results import Outcome, read_results
+from retarget.results import Outcome, Sessions
 
 Session = Callable[..., tuple[int, list[str]]]
 
@@ -53,7 +53,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def results(folder: str) -> dict[str, tuple[Outcome, str]]:
-    (found,) = read_results([Path(folder)])
+    (found,) = Sessions.read([Path(folder)])
     return {record.target: (record.outcome, record.reason) for record in found.records}
 
 
@@ -151,14 +151,14 @@ def test_a_session_whose_targets_fail_says_whether_something_else_failed_too(
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(text)
     status, _ = session(*arguments, "--retarget-results", "results", plugins=[FailsReports("setup")])
-    (found,) = read_results([Path("results")])
+    (found,) = Sessions.read([Path("results")])
     assert (status, found.fault) == (1, f"it ended with pytest's exit status {said}" if said else "")
 
 
 @pytest.mark.parametrize("when", ["setup", "teardown"])
 def test_a_failure_that_another_plugin_makes_is_one_in_the_results(session: Session, when: str) -> None:
     status, _ = session("suites", "--retarget-results", "results", plugins=[FailsReports(when)])
-    (found,) = read_results([Path("results")])
+    (found,) = Sessions.read([Path("results")])
     assert status == 1
     assert [(one.target, one.outcome, one.message, one.attempt) for one in found.latest.values()] == [
         ("one_vmvx", Outcome.ERROR, "a leak", 1),

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import zstandard
 from mutations import mutated, mutated_json
-from retarget.arrays import StoredArrays, read_npz
+from retarget.arrays import StoredArrays
 from retarget.extension import CaseLoader, CaseRequest, FunctionInfo
 from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Origin, Stage
 from retarget.profiles import Profile
@@ -29,16 +29,16 @@ from retarget.results import (
     Outcome,
     Plan,
     ResultsWriter,
+    Sessions,
     TargetRecord,
     digest_of_ids,
     new_session,
-    read_results,
 )
 from retarget.results.export import ctrf, junit, trace
 from retarget.results.history import add_run
 from retarget.results.merge import check_agreement
 from retarget.results.record import CompileRecord, RunRecord
-from retarget.session import DeclarationLoader, Registry, Store, compile_selector, expand_suite, load_extensions
+from retarget.session import DeclarationLoader, Registry, Selector, Store, expand_suite, load_extensions
 from retarget.session.cache.key import digest_of
 from retarget.session.cache.transfer import ArtifactFolder, export_artifact
 from retarget.session.run.lease import DeviceLeases, Lease, current_holder
@@ -147,7 +147,7 @@ def _declarations(project: Path, registry: Registry) -> list[Kind]:
 
     def selector(path: Path) -> None:
         try:
-            compile_selector(path.read_bytes().decode(errors="replace"))
+            Selector(path.read_bytes().decode(errors="replace"))
         except ValueError as error:  # the caller says where it was written
             raise RetargetError(str(error)) from error
 
@@ -190,7 +190,7 @@ def _data(project: Path, folder: Path) -> list[Kind]:
         read_cases(flagfiles, path, [function.text if function else "main"], ())
 
     def array(path: Path) -> None:
-        read_npz(path, "a") if path.suffix == ".npz" else StoredArrays(path=path).only()
+        StoredArrays(path=path).of_archive("a") if path.suffix == ".npz" else StoredArrays(path=path).only()
 
     npz = folder / "a.npz"
     np.savez_compressed(npz, a=np.arange(12, dtype=np.float32).reshape(3, 4), b=np.zeros(3, np.int8))
@@ -285,7 +285,7 @@ def _results(folder: Path) -> list[Kind]:
                 )
             )
         writer.end(1)
-    sessions = read_results([there])
+    sessions = Sessions.read([there])
     _, _ = add_run(sessions, str(folder / "history"))
     ids = ("suite.toml::s::m0_c", "suite.toml::s::m0_c_r")
     leg = Leg(
@@ -295,7 +295,7 @@ def _results(folder: Path) -> list[Kind]:
     plan.write_bytes(Plan(event="pr", paths=("suites",), select="not slow", legs=(leg,)).text)
 
     def results(path: Path) -> None:
-        read = read_results([path])
+        read = Sessions.read([path])
         check_agreement(read)
         ctrf(read), junit(read), trace(read)
 

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from retarget.results import TargetRecord, read_results
+from retarget.results import Sessions, TargetRecord
 from retarget.session import Store
 from retarget.support import RetargetError
 
@@ -111,7 +111,7 @@ def outcomes_of(project: Project, results: Path, *, whole: bool) -> tuple[Outcom
     faults = []
     records: list[TargetRecord] = []
     try:
-        for session in read_results([results], if_any=True):
+        for session in Sessions.read([results], if_any=True):
             records += session.records
             if whole and not session.is_complete:
                 faults.append("the results of a session that ended are incomplete")

@@ -1,7 +1,7 @@
 """Changes the code at random places, one at a time, and says which changes the fast tests of its package do not notice.
 
     python tests/reliability/mutants.py --each 12 --seed 1
-    python tests/reliability/mutants.py --each 40 retarget_bench retarget/declare
+    python tests/reliability/mutants.py --each 40 retarget_report retarget/declare
 
 A change is another operator or number, a turned condition, a statement that is left out; in the OpenCL package, whose
 texts are code, another text too. A process that has what the tests import, save our own code, is forked for each: the
@@ -75,7 +75,6 @@ MORE_TESTS = {
     "retarget/arrays": (*CORE_TESTS, "tests/retarget_cases"),
     "retarget/session": (*CORE_TESTS, "tests/acceptance"),
     "retarget/worker": (*CORE_TESTS, "tests/retarget_iree/runtime", "tests/acceptance"),
-    "retarget_bench": ("tests/acceptance",),
     "retarget_repro": ("tests/acceptance",),
 }
 """Of packages, tests outside of their own folder: whole sessions are those of pytest's plugin, as is that of `retarget

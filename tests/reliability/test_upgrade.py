@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.results import read_results
+from retarget.results import Sessions
 from retarget.results.export import ctrf, junit
 from retarget.session import Store
 
@@ -49,7 +49,7 @@ def test_a_cache_is_used_on(project: Path) -> None:
 
 
 def test_results_are_read_those_of_targets_that_were_unchanged_too(project: Path) -> None:
-    sessions = read_results([project / "results", project / "all"])
+    sessions = Sessions.read([project / "results", project / "all"])
     records = [record for session in sessions for record in session.records]
     assert len(sessions) == 4
     assert [(one.target, one.outcome) for one in records if one.unchanged] == [

@@ -11,7 +11,7 @@ import pytest
 from retarget.cli import main
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
 from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
-from retarget.session import DeclarationLoader, Engine, RunService, discover_suites, expand_suite, load_extensions
+from retarget.session import DeclarationLoader, Engine, FileName, RunService, expand_suite, load_extensions
 from retarget.session.run.service import check_driver, selected_checks
 from retarget_bringup.ladder.files import read_ladder, read_settings
 from retarget_bringup.start import STARTER
@@ -177,7 +177,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(
 
 
 def test_nothing_in_the_package_is_collected_as_a_suite() -> None:
-    assert list(discover_suites([STARTER.parent])) == []
+    assert list(FileName.SUITE.below([STARTER.parent])) == []
     assert not [*STARTER.parent.rglob("matrix.toml")]
 
 

@@ -7,13 +7,13 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from retarget.model import diagnostics_at
+from retarget.model import SourceLocations
 from retarget.session import (
     DeclarationLoader,
     Declared,
     DeclaredTarget,
+    FileName,
     Registry,
-    discover_suites,
     expand_suite,
     load_extensions,
 )
@@ -48,7 +48,7 @@ def declare(config: CiConfig) -> Declared:
         DeclaredTarget(
             suite_id=f"{file.relative_to(config.folder).as_posix()}::{suite.name}", suite=suite, target=target
         )
-        for file in discover_suites([config.folder])
+        for file in FileName.SUITE.below([config.folder])
         for suite in loader.load_suite_file(file)
         for target in expand_suite(suite, _registry())
     ]
@@ -66,7 +66,7 @@ def emit(folder: Path) -> None:
 def found(folder: Path) -> Iterator[Diagnostic]:
     """Yield what `retarget ci verify` finds in a tree, as soon as it is found. Raises `RetargetError`."""
     config = read_ci(folder / "ci.toml")
-    yield from diagnostics_at(file_problems(config, DAY))
+    yield from SourceLocations.diagnostics(file_problems(config, DAY))
     declared = declare(config)
     yield from declared_problems(config, declared, coverage_of(config, declared), DAY)
     yield from emitted_problems(config)

@@ -15,7 +15,7 @@ import pytest
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, table, target
 from mlir_modules import GOOD
 from retarget.cli import main
-from retarget.results import Plan, read_results
+from retarget.results import Plan, Sessions
 from retarget_ci.emit.github import _ACTIONS
 from ruamel.yaml import YAML
 
@@ -76,7 +76,7 @@ def test_the_action_installs_its_own_version(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_action_runs_what_its_arguments_select(project: Path) -> None:
     run_step("Run", project, {"arguments": "-m 'vmvx and run' add.mlir"})
-    (session,) = read_results([project / "retarget-results"])
+    (session,) = Sessions.read([project / "retarget-results"])
     assert [(record.target, record.outcome) for record in session.records] == [("add_vmvx_sync", "passed")]
     assert (project / ".retarget-cache").is_dir()
 
@@ -87,7 +87,7 @@ def test_the_action_runs_a_leg(project: Path) -> None:
     subprocess.run(plan, cwd=project, check=True, capture_output=True)
     leg = Plan.read(project / "plan.json").legs[0]
     run_step("Run", project, {"plan": "plan.json", "leg": leg.name, "arguments": "-q"})
-    (session,) = read_results([project / "retarget-results"])
+    (session,) = Sessions.read([project / "retarget-results"])
     assert {record.nodeid for record in session.records} == set(leg.ids)
     assert session.start.leg == leg.name
 

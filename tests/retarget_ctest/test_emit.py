@@ -71,7 +71,7 @@ def test_a_file_whose_labels_or_limits_are_not_as_declared_fails_its_check(
 def test_a_test_has_labels_fixtures_locks_and_limits(project: Path) -> None:
     assert main(["emit", "ctest", "-o", "out", "-m", "not phone"]) == 0
     name = "[=[linalg/suite.toml::linalg::add_vmvx{}]=]"
-    command = f"[=[{sys.executable}]=] [=[-m]=] [=[retarget_ctest]=]"
+    command = f"[=[{sys.executable}]=] [=[-m]=] [=[retarget.cli]=] [=[run]=]"
     words = ("-m", "retarget.cli", "emit", "ctest", "--check", "-o", "linalg/out", "-m=not phone", "linalg")
     check = " ".join(f"[=[{word}]=]" for word in (sys.executable, *words))
     assert (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.cli import main
-from retarget.results import read_results
+from retarget.results import Sessions
 
 SUITE = "linalg/suite.toml::linalg"
 
@@ -107,7 +107,7 @@ def test_run_targets_of_a_failed_compile_are_blocked_or_report_it(
     assert capsys.readouterr().out.splitlines()[-1] == "2 targets: 1 failed, 1 blocked"
     assert main(["run", f"{SUITE}::refused_vmvx_sync"]) == 1
     assert capsys.readouterr().out.splitlines()[0] == f"{SUITE}::refused_vmvx_sync FAILED"
-    (session,) = read_results([tmp_path])
+    (session,) = Sessions.read([tmp_path])
     failed, blocked = session.records
     assert (failed.nodeid, failed.outcome, failed.file) == (f"{SUITE}::refused_vmvx", "failed", "linalg/suite.toml")
     assert (blocked.outcome, blocked.blocked_by, blocked.line) == ("blocked", failed.nodeid, 0)
@@ -157,9 +157,8 @@ def test_help_has_the_exit_statuses_of_this_command(capsys: pytest.CaptureFixtur
 def test_a_target_that_its_id_names_needs_no_models() -> None:
     script = (
         "import sys\n"
-        "from retarget.cli.main import run_alone\n"
-        "from retarget_ctest.extension import RUN\n"
-        f"status = run_alone(RUN, ['{SUITE}::good_vmvx_sync'])\n"
+        "from retarget.cli import main\n"
+        f"status = main(['run', '{SUITE}::good_vmvx_sync'])\n"
         "heavy = {'pydantic', 'numpy', 'tree_sitter'}\n"
         "print(status, *sorted(heavy & {*sys.modules}))\n"
     )

@@ -11,7 +11,7 @@ from declaration_texts import VMVX_FLAGS, compiler, declarations, suite, target
 from mlir_modules import GOOD
 from retarget.cli import main
 from retarget.model import Failure, Stage
-from retarget.results import read_results
+from retarget.results import Sessions
 from retarget.session.trial.failures import AsExpected, Skip, SkipKind, StageFailedError
 from retarget.session.trial.run_trial import CompileTrial
 from retarget.support import RetargetError
@@ -116,7 +116,7 @@ def test_ids_start_with_the_path_to_the_suite_and_in_results_they_are_those_of_p
     monkeypatch.chdir(tmp_path / "below")
     assert main(["run", "..", "--results", "kept"]) == 1
     assert capsys.readouterr().out.startswith(f"{tmp_path}/{ID}::m0_c FAILED\n")
-    (session,) = read_results([tmp_path / "below" / "kept"])
+    (session,) = Sessions.read([tmp_path / "below" / "kept"])
     assert [(one.nodeid, one.outcome, one.text) for one in session.records] == [
         (f"{ID}::m0_c", "failed", "bad\nmore"),
         (f"{ID}::m1_c", "xfailed", "as known"),
@@ -125,7 +125,7 @@ def test_ids_start_with_the_path_to_the_suite_and_in_results_they_are_those_of_p
     assert session.end is not None
     assert session.end.status == 1
     assert main(["run", f"../{ID}::m2_c", "--results", "skips"]) == 77
-    (session,) = read_results([tmp_path / "below" / "skips"])
+    (session,) = Sessions.read([tmp_path / "below" / "skips"])
     assert session.end is not None
     assert session.end.status == 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from page_targets import record
 from report_results import write_results
-from retarget.results import CaseRecord, Outcome, TargetRecord, read_results
+from retarget.results import CaseRecord, Outcome, Sessions, TargetRecord
 from retarget.results.history import add_run
 from retarget.results.record import TimesRecord
 from retarget_report.command import write_site
@@ -32,7 +32,7 @@ def timed(name: str, seconds: float) -> TargetRecord:
 def report(tmp_path: Path) -> Report:
     """A run with benchmarks, and one before it with other times."""
     write_results(tmp_path / "before", [timed("a_c_r", 0.001), timed("b_c_r", 0.004)], started=NOW - DAY)
-    add_run(read_results([tmp_path / "before"]), str(tmp_path / "history"))
+    add_run(Sessions.read([tmp_path / "before"]), str(tmp_path / "history"))
     write_results(tmp_path / "now", [timed("a_c_r", 0.002), timed("b_c_r", 0.0041), timed("d_c_r", 3.0)], started=NOW)
     return read_report([tmp_path / "now"], history=str(tmp_path / "history"))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from report_results import record, write_results
-from retarget.session import marks_of
+from retarget.session import Selector
 from retarget_report.command import write_site
 from retarget_report.read import read_report
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
@@ -40,12 +40,12 @@ MORE_ERRORS = [
 
 @pytest.mark.slow
 def test_the_browser_selects_what_the_command_line_selects(show: Open, tmp_path: Path) -> None:
-    from retarget.session import ExpressionError, compile_selector
+    from retarget.session import ExpressionError
 
     write_results(tmp_path / "results", [record("add")])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
     page = show(tmp_path / "site")
-    words = [json.loads(json.dumps([*target.tags, *marks_of(target)])) for target in (COMPILED, RUN)]
+    words = [json.loads(json.dumps([*target.tags, *target.marks])) for target in (COMPILED, RUN)]
     selected = page.evaluate(ASK, [[expression for expression, _, _ in SELECTED], words])
     assert selected == [[compiled, run] for _, compiled, run in SELECTED]
     errors = page.evaluate(ASK, [[expression for expression, _, _ in ERRORS], words])
@@ -53,7 +53,7 @@ def test_the_browser_selects_what_the_command_line_selects(show: Open, tmp_path:
 
     def in_python(expression: str) -> object:
         try:
-            selector = compile_selector(expression)
+            selector = Selector(expression)
         except ExpressionError as error:
             return error.diagnostic
         return [selector(COMPILED), selector(RUN)]

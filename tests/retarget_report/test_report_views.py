@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
-from retarget.results import CaseRecord, DeviceRecord, Outcome, TargetRecord, read_results
+from retarget.results import CaseRecord, DeviceRecord, Outcome, Sessions, TargetRecord
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord, GoldenRecord, RunRecord
 from retarget_report.command import write_site
@@ -51,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = [*records[:4], passed, *records[5:], record("old")]
     for number, run in enumerate((before, records[1:])):
         write_results(folder / f"{number}", run, started=NOW - DAY * (2 - number), revision=f"{number}" * 40)
-        add_run(read_results([folder / f"{number}"]), str(folder / "history"))
+        add_run(Sessions.read([folder / f"{number}"]), str(folder / "history"))
     write_results(folder / "results", records, started=NOW, revision="2" * 40)
     write_site(read_report([folder / "results"], history=str(folder / "history")), folder / "site")
     return folder / "site"
@@ -198,7 +198,7 @@ def test_a_planned_target_that_the_run_before_had_and_this_one_lacks_is_no_longe
     show: Open, tmp_path: Path
 ) -> None:
     write_results(tmp_path / "0", [record("add"), record("sub")], started=NOW - DAY)
-    add_run(read_results([tmp_path / "0"]), str(tmp_path / "history"))
+    add_run(Sessions.read([tmp_path / "0"]), str(tmp_path / "history"))
     write_results(tmp_path / "1", [record("add")], started=NOW)
     write_leg_plan(tmp_path / "plan.json", [], build=[node_id("add_llvm-cpu"), node_id("sub_llvm-cpu")])
     report = read_report([tmp_path / "1"], [tmp_path / "plan.json"], history=str(tmp_path / "history"))
@@ -212,7 +212,7 @@ def test_a_pass_on_another_device_is_not_said_to_mend(show: Open, tmp_path: Path
     for number, (one, device) in enumerate(((failed, "A"), (record, "B"))):
         devices = (DeviceRecord(driver="d", uri="d://", name=device, physical_id="p"),)
         write_results(tmp_path / f"{number}", [one("add", runtime="r", devices=devices)], started=NOW + number * DAY)
-        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+        add_run(Sessions.read([tmp_path / f"{number}"]), str(tmp_path / "history"))
     write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
     page = show(tmp_path / "site", "#history")
     assert summaries(page) == ["1 changed otherwise | 100 % of 1"]
@@ -223,7 +223,7 @@ def test_a_pass_that_judges_no_golden_rule_is_not_said_to_mend(show: Open, tmp_p
     broken = (GoldenRecord(rule="r", verdict="broken", text=""),)
     for number, one in enumerate((failed("add", runtime="r", goldens=broken), record("add", runtime="r"))):
         write_results(tmp_path / f"{number}", [one], started=NOW + number * DAY)
-        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+        add_run(Sessions.read([tmp_path / f"{number}"]), str(tmp_path / "history"))
     write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
     assert summaries(show(tmp_path / "site", "#history")) == ["1 changed otherwise | 100 % of 1"]
 
@@ -233,7 +233,7 @@ def test_a_case_that_fails_newly_in_an_expected_failure_is_newly_broken(show: Op
         cases = [CaseRecord(name=name, outcome=Outcome.XFAILED if name in failing else Outcome.PASSED) for name in "fg"]
         known = failed("add", runtime="r", outcome=Outcome.XFAILED, cases=tuple(cases))
         write_results(tmp_path / f"{number}", [known], started=NOW + number * DAY)
-        add_run(read_results([tmp_path / f"{number}"]), str(tmp_path / "history"))
+        add_run(Sessions.read([tmp_path / f"{number}"]), str(tmp_path / "history"))
     write_site(read_report([tmp_path / "1"], history=str(tmp_path / "history")), tmp_path / "site")
     page = show(tmp_path / "site", "#history")
     assert summaries(page) == ["1 newly broken | 100 % of 1"]
@@ -271,7 +271,7 @@ def test_hostile_texts_are_shown_as_they_are_in_every_view(show: Open, tmp_path:
     hostile = "</script><img src=x onerror=alert(1)>\u2028__proto__"
     one = failed(hostile, signature=hostile, text=f"{hostile}\n- {hostile}", commands=(hostile,), reason=hostile)
     write_results(tmp_path / "before", [record(hostile)], started=NOW - DAY, revision=hostile, leg=hostile)
-    add_run(read_results([tmp_path / "before"]), str(tmp_path / "history"))
+    add_run(Sessions.read([tmp_path / "before"]), str(tmp_path / "history"))
     write_results(tmp_path / "results", with_times([one]), started=NOW, revision=hostile, leg=hostile)
     write_site(read_report([tmp_path / "results"], history=str(tmp_path / "history")), tmp_path / "site")
     page = show(tmp_path / "site", "#failures")

@@ -164,13 +164,13 @@ def test_a_bundle_is_either_written_or_opened(words: list[str], said: str, capsy
 
 def test_an_attempt_passes_fails_or_cannot_be_tried() -> None:
     bad = Attempt(failure=GONE, observation=GONE.observed_in(()))
-    lost = attempts._said(LOST, (), seconds=1.0, builds=("b", "", "b"))
+    lost = attempts._said(LOST, LOST.observation, seconds=1.0, builds=("b", "", "b"))
     assert (Attempt().passed, bad.passed, lost.passed) == (True, False, False)
     assert (str(Attempt()), str(bad), str(lost)) == ("passes", "run: INTERNAL; gone", "no verdict: the worker left")
     assert lost.builds == ("b",)
     assert str(replace(bad, failure=dataclasses.replace(GONE, summary=""))) == "run"
-    assert attempts._said(GONE, (), seconds=1.0, builds=()).observation == bad.observation
-    assert attempts._said(None, (), seconds=1.0, builds=()).passed
+    assert attempts._said(GONE, GONE.observation, seconds=1.0, builds=()).observation == bad.observation
+    assert attempts._said(None, None, seconds=1.0, builds=()).passed
 
 
 def test_attempts_are_the_same_where_one_way_is() -> None:
@@ -192,10 +192,12 @@ def _case(name: str, failure: Failure | None = None) -> CaseOutcome:
 def test_a_bundle_is_of_the_cases_that_failed_in_the_first_way() -> None:
     other = dataclasses.replace(GONE, summary="INTERNAL; gone", text="more")
     cases = (_case("ok"), _case("f", GONE), _case("g", REFUSED), _case("h", other))
-    found = Attempt(failure=other, observation=GONE.observed_in(cases), cases=cases, compiled=COMPILED)
+    found = Attempt(
+        failure=other, observation=GONE.observed_in(cases), compiled=COMPILED, ran=RunOutcome(devices=(), cases=cases)
+    )
     packed = failed_target(chosen(), found)
     assert (packed.cases, packed.case, packed.failure, packed.way) == (("f", "h"), "f", GONE, GONE.observed_in(()))
-    whole = failed_target(chosen(), replace(found, cases=(), observation=GONE.observed_in(())))
+    whole = failed_target(chosen(), replace(found, ran=None, observation=GONE.observed_in(())))
     assert (whole.cases, whole.case, whole.failure) == ((), "", other)
     for lacking in ({"failure": None}, {"observation": None}, {"compiled": None}):
         with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c_r: "):

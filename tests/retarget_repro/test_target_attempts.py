@@ -88,9 +88,7 @@ def test_a_target_that_passes_names_its_builds_once_and_what_it_took(monkeypatch
     monkeypatch.setattr(attempts, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     outcome = ran(PASSED)
     engine = Engine(ran=outcome)
-    assert tried(engine) == Attempt(
-        cases=(PASSED,), compiled=COMPILED, ran=outcome, builds=("comp 1", "rt 1"), seconds=13.0
-    )
+    assert tried(engine) == Attempt(compiled=COMPILED, ran=outcome, builds=("comp 1", "rt 1"), seconds=13.0)
     assert [call[0] for call in engine.calls] == ["compile", "devices", "run"]
     assert engine.calls[-1][2:4] == ("a.vmfb", ())
 
@@ -156,7 +154,7 @@ def test_the_cases_that_failed_are_run_by_hand_from_what_was_generated(monkeypat
             return ("compile", of.module.path.name)
 
     monkeypatch.setattr(attempts, "Commands", Commands)
-    found = Attempt(failure=GONE, cases=(PASSED, FAILED))
+    found = Attempt(failure=GONE, ran=RunOutcome(devices=(), cases=(PASSED, FAILED)))
     assert by_hand(Engine(), chosen(), found, ()) == ("cd", "run", "generated.mlir", "g")
     engine: Any = Engine(checks=True)
     checked = replace(chosen(runs=False), registry=engine.registry)

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from retarget.arrays import is_packed
+from retarget.arrays import Elements
 from retarget.model import DeclaredType
 
 from retarget_opencl.translation import Ir, element_dtype
@@ -82,7 +82,7 @@ def move_to_resources(module: Ir) -> None:
             continue
         declared = DeclaredType.parse(str(value.type))
         dtype = element_dtype(declared.element or "")
-        if dtype is None or is_packed(dtype) or declared.element == "i1":
+        if dtype is None or Elements.of(dtype).is_packed or declared.element == "i1":
             continue
         size = prod(length or 0 for length in declared.shape or ()) * dtype.itemsize
         if size >= LARGE:

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
-from retarget.arrays import bits_of, is_packed, kind_of, pack, packed_size
+from retarget.arrays import Elements
 from retarget.model import DeclaredType, split_types
 
 from retarget_opencl.artifact.file import Constant, Function, Instruction, Scalar
@@ -249,10 +249,10 @@ def _shaped(text: str) -> tuple[int, str, np.dtype[np.generic] | None]:
 def _number(token: str, dtype: np.dtype[np.generic]) -> object:
     if token in {"true", "false"}:
         return token == "true"  # noqa: S105 - a word of the grammar
-    kind, bits = kind_of(dtype), bits_of(dtype)
-    if kind in "iu":
-        value = int(token, 0)
-        return value - (1 << bits) if value >= 1 << (bits - 1) and kind == "i" else value
+    elements = Elements.of(dtype)
+    if elements.kind in "iu":
+        value, bits = int(token, 0), elements.bits
+        return value - (1 << bits) if value >= 1 << (bits - 1) and elements.kind == "i" else value
     if token[:2] in {"0x", "0X"}:
         # A float whose bits are given: NaN, infinities, and values without a short decimal.
         return np.frombuffer(int(token, 16).to_bytes(dtype.itemsize, "little"), dtype=dtype)[0]
@@ -270,7 +270,7 @@ def _dense_bytes(text: str) -> bytes:
         values = _raw(bytes.fromhex(body.strip('"')[2:]), count, dtype, element)
     else:
         values = _listed(body, count, dtype)
-    return pack(values).tobytes()
+    return Elements.pack(values).tobytes()
 
 
 def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> npt.NDArray[np.generic]:
@@ -283,7 +283,7 @@ def _raw(raw: bytes, count: int, dtype: np.dtype[np.generic], element: str) -> n
 
 def _listed(body: str, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
     tokens = _TOKEN.findall(body)
-    if kind_of(dtype) == "c":
+    if Elements.of(dtype).kind == "c":
         part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
         parts = np.array([_number(token, part) for token in tokens], part)
         if len(parts) == 2 and count != 1:
@@ -308,7 +308,7 @@ def _resource_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]]) ->
         msg = f"the constant {text[:80]!r} refers to a resource that the module does not hold"
         raise ValueError(msg)
     count, element, dtype = _shaped(match[2])
-    if dtype is None or is_packed(dtype) or len(blob) != count * dtype.itemsize:
+    if dtype is None or Elements.of(dtype).is_packed or len(blob) != count * dtype.itemsize:
         msg = f"a resource of {len(blob)} bytes for {count} elements of type {element}"
         raise ValueError(msg)
     return blob
@@ -334,7 +334,7 @@ def constant_bytes(text: str, resources: Callable[[], Mapping[str, Buffer]] = di
     if match is not None:
         count, _, dtype = _shaped(match[1])
         if dtype is not None:
-            return bytes(packed_size((count,), dtype))
+            return bytes(Elements.of(dtype).size((count,)))
     match = re.match(r"(-?\d+|true|false) : (i\d+|index)$", text)
     if match is not None:
         dtype = element_dtype(match[2])

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from retarget.arrays import kind_of, pack, packed_size, unpack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink
-from retarget.model import mlir_name
 from retarget_iree.runtime.elements import ELEMENT_CODES, element_type_code, element_type_name
 
 from retarget_opencl.artifact.file import Kernel
@@ -40,11 +39,11 @@ _FLUSH_EVERY = 16  # commands
 
 def _element_name(dtype: np.dtype[np.generic]) -> str:
     """Return the MLIR element type of a NumPy dtype. Raises `ProgramError` for one that IREE does not have."""
-    name = mlir_name(dtype.name)
-    if name not in ELEMENT_CODES:
+    elements = Elements.of(dtype)
+    if (name := elements.text()) not in ELEMENT_CODES:
         msg = f"arrays of {dtype} have no tensor element type"
         raise ProgramError(msg)
-    return f"s{name}" if kind_of(dtype) == "i" else name
+    return f"s{name}" if elements.kind == "i" else name
 
 
 class Commands:
@@ -231,7 +230,7 @@ class Commands:
     def to_device(self, array: Array) -> View:
         """Copy an array to the device. Raises `ProgramError` for a dtype that no tensor has."""
         name = _element_name(array.dtype)
-        raw = pack(array)
+        raw = Elements.pack(array)
         span = self.allocate(raw.nbytes)
         self.write(span, 0, raw)
         return View(span, array.shape, element_type_code(name))
@@ -243,7 +242,8 @@ class Commands:
         if dtype is None:
             msg = f"no NumPy dtype for tensors of {name}"
             raise ProgramError(msg)
-        return unpack(self.read(view.span, 0, packed_size(view.shape, dtype)), dtype, view.shape)
+        elements = Elements.of(dtype)
+        return elements.unpack(self.read(view.span, 0, elements.size(view.shape)), view.shape)
 
     def check(self, kind: str, operands: Sequence[Any], atol: float, rtol: float) -> None:
         """Report a check to the caller of the function."""

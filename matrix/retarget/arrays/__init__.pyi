@@ -1,15 +1,5 @@
 from retarget.arrays.comparison import mismatches_of as mismatches_of
 from retarget.arrays.datafiles import RawFile as RawFile
 from retarget.arrays.datafiles import StoredArrays as StoredArrays
-from retarget.arrays.datafiles import read_npz as read_npz
-from retarget.arrays.dtypes import bits_of as bits_of
-from retarget.arrays.dtypes import dtype_named as dtype_named
-from retarget.arrays.dtypes import dtype_of as dtype_of
+from retarget.arrays.dtypes import Elements as Elements
 from retarget.arrays.dtypes import fit as fit
-from retarget.arrays.dtypes import is_packed as is_packed
-from retarget.arrays.dtypes import kind_of as kind_of
-from retarget.arrays.dtypes import pack as pack
-from retarget.arrays.dtypes import packed_size as packed_size
-from retarget.arrays.dtypes import resigned as resigned
-from retarget.arrays.dtypes import type_text as type_text
-from retarget.arrays.dtypes import unpack as unpack

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import bits_of, kind_of, resigned
+from retarget.arrays.dtypes import Elements
 from retarget.model.calls import Check, Tolerance
 from retarget.model.outcomes import Mismatch
 
@@ -175,7 +175,7 @@ def _integers_hold(actual: Array, expected: Array, atol: float, rtol: float) -> 
 
 def _integer_distance(actual: Array, expected: Array) -> npt.NDArray[np.uint64]:
     """Return |actual - expected| exactly: in 64-bit two's complement the larger minus the smaller cannot wrap."""
-    wide = np.uint64 if kind_of(actual.dtype) == "u" else np.int64
+    wide = np.uint64 if Elements.of(actual.dtype).kind == "u" else np.int64
     ours, theirs = actual.astype(wide, copy=False), expected.astype(wide, copy=False)
     larger, smaller = np.maximum(ours, theirs).astype(np.uint64), np.minimum(ours, theirs).astype(np.uint64)
     return np.asarray(larger - smaller)
@@ -220,7 +220,7 @@ def _ordered(values: Array) -> npt.NDArray[np.int64]:
     raw = np.ascontiguousarray(values).view(np.dtype(f"u{values.dtype.itemsize}"))
     if values.dtype.name == "float8_e8m0fnu":  # powers of two, without a sign
         return raw.astype(np.int64)
-    sign = np.asarray(1 << (bits_of(values.dtype) - 1), raw.dtype)
+    sign = np.asarray(1 << (Elements.of(values.dtype).bits - 1), raw.dtype)
     magnitude = (raw & (sign - np.asarray(1, raw.dtype))).astype(np.int64)
     return np.asarray(np.where(raw & sign != 0, -magnitude, magnitude), np.int64)
 
@@ -230,7 +230,7 @@ def _ordered(values: Array) -> npt.NDArray[np.int64]:
 
 def _kind(dtype: np.dtype[Any]) -> str:
     """Return `integer` (Booleans too), `complex` or `float`."""
-    return {"f": "float", "c": "complex"}.get(kind_of(dtype), "integer")
+    return {"f": "float", "c": "complex"}.get(Elements.of(dtype).kind, "integer")
 
 
 def _arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -424,7 +424,7 @@ def failing_results(
             continue
         named = tolerances.get(np.asarray(wanted).dtype.name)
         tolerance = named if named is not None else tolerances.get("", Tolerance())
-        ours = resigned(np.asarray(actual), np.asarray(wanted).dtype)
+        ours = Elements.of(np.asarray(wanted).dtype).resigned(np.asarray(actual))
         if tolerance.same_bits:
             mismatch = compare_check(Check(kind="eq", actual=ours, expected=wanted))
         else:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from retarget.arrays.dtypes import bits_of, is_packed, packed_size, type_text, unpack
+from retarget.arrays.dtypes import Elements
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import data_limit, too_large
 from retarget.support.text import listed
@@ -88,9 +88,11 @@ class RawFile(_Sequence):
     def next(self, *, dtype: npt.DTypeLike, shape: Sequence[int]) -> Array:
         """Return the next array. Raises `RetargetError` for a file that is too short."""
         element = np.dtype(dtype)
-        length = packed_size(shape, element)
+        length = Elements.of(element).size(shape)
         left = self.size - self.position
-        text = type_text(shape, element) + (f" ({8 // bits_of(element)} to a byte)" if is_packed(element) else "")
+        text = Elements.of(element).text(shape) + (
+            f" ({8 // Elements.of(element).bits} to a byte)" if Elements.of(element).is_packed else ""
+        )
         if length > left:
             where = f" at byte {self.position}" if self.position else ""
             msg = (
@@ -101,7 +103,7 @@ class RawFile(_Sequence):
         self._types.append(text)
         content = _content(self.path, self.position, length)
         self.position += length
-        return unpack(content, element, shape)
+        return Elements.of(element).unpack(content, shape)
 
     def close(self) -> None:
         """Raise `RetargetError` if bytes are left that no array was read from."""
@@ -141,7 +143,8 @@ def _content(path: Path, offset: int, length: int) -> npt.NDArray[np.uint8]:
 
 @dataclass(slots=True, kw_only=True)
 class StoredArrays(_Sequence):
-    """The arrays of a `.npy` file that `numpy.save` wrote one after the other, in native byte order."""
+    """The arrays of a file that NumPy wrote, in native byte order: those of `.npy`, one after the other, or a `.npz`
+    archive's."""
 
     @property
     def at_end(self) -> bool:
@@ -181,12 +184,51 @@ class StoredArrays(_Sequence):
         length = math.prod(shape) * dtype.itemsize
         if length > self.size - start:
             msg = (
-                f"data file {name} is short: expected {length} bytes for {type_text(shape, dtype)} "
+                f"data file {name} is short: expected {length} bytes for {Elements.of(dtype).text(shape)} "
                 f"after its header, found {self.size - start}"
             )
             raise RetargetError(msg)
         self.position = start + length
         return _shaped(_content(self.path, start, length), dtype, shape, is_fortran=fortran)
+
+    def of_archive(self, name: str = "") -> Array:
+        """Return one array of a `.npz` archive by name; without a name its only one.
+
+        Raises `RetargetError` for a file that is not an archive, a name that is not in it, an array over the limit once
+        unpacked, and as `next` does.
+        """
+        path, shown = self.path, display_path(self.path)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+                chosen = _chosen(name, members, shown)
+                entry = members[chosen]
+                limit = data_limit()
+                if entry.file_size > limit:
+                    raise too_large(path, entry.file_size, limit, what=f"unpacks its array {chosen!r} to")
+                with archive.open(entry) as stream:
+                    shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads: all that is used
+                    _expect_numbers(shape, dtype)
+                    content = stream.read()
+        except RetargetError:
+            raise
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+            msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}{_unfetched(path)}"
+            raise RetargetError(msg) from error
+        length = math.prod(shape) * dtype.itemsize
+        if length != len(content):
+            msg = (
+                f"array {chosen!r} of data file {shown}: expected {length} bytes for {Elements.of(dtype).text(shape)}, "
+                f"found {len(content)}"
+            )
+            raise RetargetError(msg)
+        try:
+            return _shaped(np.frombuffer(bytearray(content), np.uint8), dtype, shape, is_fortran=fortran)
+        except ValueError as error:
+            msg = f"array {chosen!r} of data file {shown}: {_first_line(error)}"
+            raise RetargetError(msg) from error
 
 
 def _shaped(content: npt.NDArray[np.uint8], dtype: np.dtype[Any], shape: tuple[int, ...], *, is_fortran: bool) -> Array:
@@ -228,49 +270,6 @@ def _expect_numbers(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if any(size < 0 for size in shape):
         msg = f"shape {shape}, expected sizes of 0 and more"
         raise ValueError(msg)
-
-
-# ---------------------------------------------------------------- .npz
-
-
-def read_npz(path: Path, name: str = "") -> Array:
-    """Return one array of a `.npz` archive by name; without a name its only one.
-
-    Raises `RetargetError` for a file that is not an archive, a name that is not in it, an array over the limit once
-    unpacked, and as `StoredArrays.next` does.
-    """
-    shown = display_path(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-            chosen = _chosen(name, members, shown)
-            entry = members[chosen]
-            limit = data_limit()
-            if entry.file_size > limit:
-                raise too_large(path, entry.file_size, limit, what=f"unpacks its array {chosen!r} to")
-            with archive.open(entry) as stream:
-                shape, fortran, dtype = _header(stream)  # type: ignore[arg-type]  # it reads, which is all that is used
-                _expect_numbers(shape, dtype)
-                content = stream.read()
-    except RetargetError:
-        raise
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        msg = f"data file {shown} is no .npz archive of arrays: {_first_line(error)}{_unfetched(path)}"
-        raise RetargetError(msg) from error
-    length = math.prod(shape) * dtype.itemsize
-    if length != len(content):
-        msg = (
-            f"array {chosen!r} of data file {shown}: expected {length} bytes for {type_text(shape, dtype)}, "
-            f"found {len(content)}"
-        )
-        raise RetargetError(msg)
-    try:
-        return _shaped(np.frombuffer(bytearray(content), np.uint8), dtype, shape, is_fortran=fortran)
-    except ValueError as error:
-        msg = f"array {chosen!r} of data file {shown}: {_first_line(error)}"
-        raise RetargetError(msg) from error
 
 
 def _chosen(name: str, members: dict[str, zipfile.ZipInfo], shown: str) -> str:

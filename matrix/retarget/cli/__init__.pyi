@@ -1,6 +1,4 @@
 from retarget.cli.main import main as main
-from retarget.cli.main import run_alone as run_alone
-from retarget.cli.results.command import select_records as select_records
 from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument
 from retarget.cli.support import input_path as input_path
@@ -8,7 +6,6 @@ from retarget.cli.support import output_folder as output_folder
 from retarget.cli.support import print_note as print_note
 from retarget.cli.support import read_declared as read_declared
 from retarget.cli.support import run_session as run_session
-from retarget.cli.support import run_targets as run_targets
 from retarget.cli.support import seconds_above_0 as seconds_above_0
 from retarget.cli.support import text_table as text_table
 from retarget.cli.support import whole_number as whole_number

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from retarget.cli.support import add_path_arguments, request_of
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE
+from retarget.declare.sources import FileName
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import GoldenAssignment, RuleSet, golden_rule
 from retarget.extension import Compiler, Driver
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompilerConfig, Origin, RunTarget, RuntimeConfig, Suite, Target
-from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.model.locations import SourceLocations
 from retarget.profiles.files import Profile
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.text import counted
@@ -45,9 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         messages[str(error)] = None
     loader = DeclarationLoader(registry)
     diagnostics: list[Diagnostic] = []
-    files = [file for file in found.files if file.name == SUITE_FILE]
+    files = [file for file in found.files if file.name == FileName.SUITE]
     for file in found.files:
-        if file.name != SUITE_FILE:
+        if file.name != FileName.SUITE:
             diagnostics += loader.read_matrix_file(file)
     suites: list[Suite] = []
     usage = RuleUsage()
@@ -71,13 +71,13 @@ def run(arguments: argparse.Namespace) -> int:
         profiles, profile_diagnostics = _profiles((*loader.runtime_configs, *(target.runtime for target in runs)))
         fit, locations = ProfileFit(runs, profiles), SourceLocations()
         notes += fit.notes(locations)
-        diagnostics += (*profile_diagnostics, *diagnostics_at(fit.problems(locations)))
+        diagnostics += (*profile_diagnostics, *locations.diagnostics(fit.problems(locations)))
         usage.read((*loader.expectations, *map(golden_rule, loader.goldens)))
         diagnostics += usage.diagnostics(sound, whole=True)
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
-        msg = f"found no {SUITE_FILE} and no {MATRIX_FILE} at or below {where}"
+        msg = f"found no {FileName.SUITE} and no {FileName.MATRIX} at or below {where}"
         raise RetargetError("\n".join([msg, *notes]))
     if diagnostics:
         sys.stderr.write(f"{DiagnosticsError(tuple(dict.fromkeys(diagnostics)))}\n")
@@ -135,7 +135,9 @@ def _unknown(loader: DeclarationLoader, suites: Iterable[Suite], registry: Regis
             find(name)
         except RetargetError as error:
             found.append((origin, Problem((key,), str(error))))
-    return diagnostics_at((*found, *_without_toolchains(loader, registry), *_without_hosts(loader, registry)))
+    return SourceLocations.diagnostics(
+        (*found, *_without_toolchains(loader, registry), *_without_hosts(loader, registry))
+    )
 
 
 def _without_toolchains(loader: DeclarationLoader, registry: Registry) -> Iterable[tuple[Origin, Problem]]:
@@ -176,7 +178,7 @@ def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Pro
         if message is None:
             found[config] = profile
         else:
-            diagnostics += diagnostics_at([(config.origin, Problem(("profile",), message))])
+            diagnostics += SourceLocations.diagnostics([(config.origin, Problem(("profile",), message))])
     return found, diagnostics
 
 

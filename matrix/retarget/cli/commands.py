@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from retarget.extension.products import Command, CommandModule
 from retarget.extension.registry import hookimpl
 
 
-def _own(name: str, does: str, *examples: tuple[str, str], takes_extensions: bool = True, module: str = "") -> Command:
-    module = f"retarget.cli.{module or name}"
-    return CommandModule(name=name, module=module, help=does, examples=examples, takes_extensions=takes_extensions)
+def _own(name: str, does: str, *examples: tuple[str, str], module: str = "", **known: Any) -> Command:
+    known = {"takes_extensions": True} | known
+    return CommandModule(name=name, module=f"retarget.cli.{module or name}", help=does, examples=examples, **known)
 
 
 _COMMANDS = (
@@ -19,6 +20,7 @@ _COMMANDS = (
         "write matrix.toml and suite.toml for the modules in a folder and the devices of this machine",
         ("retarget init", "for the modules in the current folder and below"),
         ("retarget init kernels --dry-run", "print the files for the folder kernels, write nothing"),
+        module="files.init",
     ),
     _own(
         "list",
@@ -40,6 +42,20 @@ _COMMANDS = (
         "show where everything about a target comes from",
         ("retarget explain squares_llvm-cpu_local-sync", "one target"),
         ("retarget explain -m vulkan -k squares", "all targets that the expressions select"),
+    ),
+    _own(
+        "run",
+        "compile and run targets, with a line for each: exit status 0 passed, 1 failed, 77 skipped",
+        ("retarget run suites/linalg/suite.toml::linalg::matmul_vmvx_local-sync", "one target, by its id"),
+        ("retarget run 'matmul_*' suites/linalg", "the targets in a folder whose names match"),
+        ("retarget run -m 'vulkan and run' .", "those that pytest selects with the same expression"),
+        statuses=(
+            (0, "no target failed; expected failures count as passed"),
+            (1, "a target failed, or there is an error in declarations, rules, extensions or on this machine"),
+            (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
+            (77, "all targets were skipped"),
+            (130, "interrupted"),
+        ),
     ),
     _own(
         "compare",
@@ -68,6 +84,7 @@ _COMMANDS = (
         "print the JSON Schema of the files, for editors",
         ("retarget schema > retarget.schema.json", "of matrix.toml, suite.toml and expectations.toml"),
         ("retarget schema --for cases > cases.schema.json", "of *.cases.toml"),
+        module="files.schema",
     ),
     _own(
         "cache",
@@ -96,10 +113,23 @@ _COMMANDS = (
         takes_extensions=False,
         module="results.history",
     ),
+    _own(
+        "bench",
+        "compare what `pytest --retarget-benchmark` measured in two sets of results",
+        ("retarget bench compare before after", "what changed, the most significant first"),
+        ("retarget bench compare before after -m opencl --metric device-time --within '3 %'", "one metric"),
+        takes_extensions=False,
+        module="results.bench",
+        statuses=(
+            (0, "nothing is larger by more than the bound and the noise, and B has all runs that A has"),
+            (1, "something is larger or ran in A alone, or results cannot be read or compared"),
+            (2, "wrong usage: an unknown option, an expression or a percentage that is none"),
+        ),
+    ),
 )
 
 
 @hookimpl
 def retarget_commands() -> Iterable[Command]:
-    """`init`, `list`, `check`, `explain`, `compare`, `devices`, `show`, `schema`, `cache`, `results` and `history`."""
+    """All of them."""
     return _COMMANDS

@@ -17,7 +17,6 @@ from retarget.cli.support import add_path_arguments, read_declared, text_table
 from retarget.model import CompilerConfig, CompileTarget, Origin, Requirement, RunTarget, RuntimeConfig, Suite, Target
 from retarget.support.errors import did_you_mean, display_path
 from retarget.support.text import cmake_text
-from retarget.targets.selection import marks_of
 
 _Selected = Sequence[tuple[Suite, Target]]
 _Row = Sequence[str]
@@ -106,7 +105,7 @@ def _target_json(_: Suite, target: Target) -> _Json:
         "flags": compiled.flags,
         "timeout": target.timeout,
         "tags": target.tags,
-        "marks": [{"mark": name, **dict(fields)} for name, fields in marks_of(target)],
+        "marks": [{"mark": name, **dict(fields)} for name, fields in target.marks],
     }
 
 

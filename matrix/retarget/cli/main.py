@@ -9,7 +9,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from retarget import __version__
@@ -56,20 +56,10 @@ _NOT_READ = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    return _run(lambda: _parser(words), words)
-
-
-def run_alone(command: Command, argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand without loading the others, which takes as long as a short one runs. As `main` otherwise."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    return _run(lambda: _parser_of(command, _Parser(prog=f"retarget {command.name}")), words)
-
-
-def _run(parser: Callable[[], argparse.ArgumentParser], words: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # reasons and signatures have characters that not all have
     try:
-        arguments = parser().parse_args(words)
+        arguments = _parser(words).parse_args(words)
         command: Command = arguments.command
         status = command.run(arguments)
         sys.stdout.flush()
@@ -120,7 +110,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         parser.error("\n".join([f"found the command {chosen[:_SHOWN]!r}{hint}", *_listed(loaded.errors)]))
     if chosen in loaded.conflicts:
         raise loaded.conflicts[chosen]
-    for name, command in commands.items():
+    for name, command in commands.items() if not chosen else ((chosen, commands[chosen]),):
         subparser = subparsers.add_parser(
             name, help=command.help.replace("%", "%%"), description=f"{command.help[:1].upper()}{command.help[1:]}."
         )

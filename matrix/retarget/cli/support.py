@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from retarget.support.errors import display_path
+from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import user_path
 from retarget.support.text import shown
 
@@ -89,19 +89,27 @@ def add_expression_arguments(parser: argparse._ActionsContainer) -> None:
 def request_of(arguments: argparse.Namespace, paths: Sequence[str], *, or_else: str = "") -> SelectionRequest:
     """Return what is selected among `paths`. `or_else` names the alternatives to a path.
 
-    Raises `argparse.ArgumentError` for a path that does not exist.
+    Raises `argparse.ArgumentError` for a path that does not exist, and for a toolchain that is not NAME=PATH.
     """
     from retarget.targets.collected import SelectionRequest
 
     check_paths(paths, or_else=or_else)
     check_paths(arguments.ignore, after="--ignore: ")
+    toolchains = tuple(getattr(arguments, "retarget_toolchain", ()))
+    if toolchains:
+        from retarget.declare.named_configs import redirections
+
+        try:
+            redirections(toolchains, Path.cwd())
+        except RetargetError as error:
+            raise argparse.ArgumentError(None, str(error)) from error
     return SelectionRequest(
         paths=tuple(paths),
         mark=getattr(arguments, "mark", ""),
         keyword=getattr(arguments, "keyword", ""),
         ignore=tuple(arguments.ignore),
         extensions=tuple(arguments.retarget_extension),
-        toolchains=tuple(getattr(arguments, "retarget_toolchain", ())),
+        toolchains=toolchains,
     )
 
 

@@ -13,7 +13,7 @@ from retarget.model.metrics import Metric, parse_percent, parse_quantity
 from retarget.model.outcomes import TIMEOUT
 from retarget.support.toml import KeyPath, Problem, format_key_path
 from retarget.targets.availability import word_error
-from retarget.targets.selection import ExpressionError, rule_terms
+from retarget.targets.selection import ExpressionError, Selector
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ExpectationTable, GoldenTable
@@ -90,7 +90,7 @@ def _rule_problems(table: ExpectationTable | GoldenTable, path: KeyPath, without
     if not table.reason.strip():
         yield Problem((*path, "reason"), without_reason)
     try:
-        rule_terms(table.when)
+        Selector.of_rule(table.when)
     except ExpressionError as error:
         yield Problem((*path, "when"), f"found {table.when!r}: {error.diagnostic}")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from retarget.declare.sources import DECLARATION_FILES, SUITE_FILE, name_problem
+from retarget.declare.sources import FileName, name_problem
 from retarget.extension import CaseLoader, ModulesRequest, SuggestedSuite, SuggestedTarget
 from retarget.extension.registry import Registry
 from retarget.model.names import name_error
@@ -72,13 +72,13 @@ def survey(folder: Path) -> Survey:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         is_inside = any(f"{below}/".startswith(f"{other}/") for other in skipped)
         if not is_inside and below != ".":
-            is_declared = os.path.lexists(here / SUITE_FILE)
+            is_declared = os.path.lexists(here / FileName.SUITE)
             if is_declared or here.name in _NOT_ENTERED or os.path.lexists(here / "pyvenv.cfg"):
                 skipped.append(below)
                 declared += [below] if is_declared else []
                 is_inside = True
         for name in sorted(names):
-            if name.startswith(".") or name in DECLARATION_FILES:
+            if name.startswith(".") or name in {*FileName}:
                 continue
             present.append(f"{prefix}{name}")
             if not is_inside:

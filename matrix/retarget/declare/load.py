@@ -23,14 +23,14 @@ from retarget.declare.expectations import build_expectations, build_goldens
 from retarget.declare.named_configs import FileDeclarations, Redirections, Scope, unknown_name, word_problems
 from retarget.declare.resolved_configs import extend_scope
 from retarget.declare.schema.kept import FileTables, TableStore, find_tables, keep_tables
-from retarget.declare.sources import EXPECTATIONS_FILE, MATRIX_FILE, SUITE_FILE, discover_suites
+from retarget.declare.sources import FileName
 from retarget.declare.suites import build_suites
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Expectation, Golden, RuntimeConfig, Suite, Toolchain
 from retarget.profiles.requirements import prefix_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.files import read_regular
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, read_toml
+from retarget.support.toml import KeyPath, Problem, read_toml
 
 _ConfigT = TypeVar("_ConfigT", CompilerConfig, RuntimeConfig, Toolchain)
 
@@ -107,7 +107,7 @@ class DeclarationLoader:
     def read_suite_file(self, path: Path) -> tuple[tuple[Suite, ...], tuple[Diagnostic, ...]]:
         """Return the well-formed suites, and all errors of the file and of the `matrix.toml` files above it."""
         path = _absolute(path)
-        found = self._read(path, SUITE_FILE, lambda _: self._visible_in(path.parent))
+        found = self._read(path, FileName.SUITE, lambda _: self._visible_in(path.parent))
         self._suites.update((suite.name, path) for suite in found.suites)
         return found.suites, found.diagnostics
 
@@ -123,13 +123,13 @@ class DeclarationLoader:
             return FileDeclarations() if is_last or is_root else self._visible_in(folder.parent)
 
         visible: FileDeclarations | None = None
-        if os.path.lexists(folder / MATRIX_FILE):
-            self.matrix_files.append(folder / MATRIX_FILE)
-            visible = self._read(folder / MATRIX_FILE, MATRIX_FILE, above)
-        if os.path.lexists(folder / EXPECTATIONS_FILE):
-            self.matrix_files.append(folder / EXPECTATIONS_FILE)
+        if os.path.lexists(folder / FileName.MATRIX):
+            self.matrix_files.append(folder / FileName.MATRIX)
+            visible = self._read(folder / FileName.MATRIX, FileName.MATRIX, above)
+        if os.path.lexists(folder / FileName.EXPECTATIONS):
+            self.matrix_files.append(folder / FileName.EXPECTATIONS)
             beside = visible or above(False)
-            visible = self._read(folder / EXPECTATIONS_FILE, EXPECTATIONS_FILE, lambda _: beside)
+            visible = self._read(folder / FileName.EXPECTATIONS, FileName.EXPECTATIONS, lambda _: beside)
         return visible or above(False)
 
     def _read(self, file: Path, role: str, above: Callable[[bool], FileDeclarations]) -> FileDeclarations:
@@ -169,18 +169,18 @@ class DeclarationLoader:
         scope = above
         suites: tuple[Suite, ...] = ()
         elsewhere: tuple[Diagnostic, ...] = ()
-        if role != EXPECTATIONS_FILE:
+        if role != FileName.EXPECTATIONS:
             scope, found = extend_scope(above, tables, self._registry, self._redirected)
             problems += found
             problems += _unknown_prefixes(tables, scope, self._registry)
-        if role == SUITE_FILE:
+        if role == FileName.SUITE:
             suites, found, elsewhere = build_suites(tables, scope, self._suites, self._registry)
             problems += found
         expectations, found = build_expectations(tables)
         problems += found
         goldens, found = build_goldens(tables)
         problems += found
-        diagnostics = (*tables.unreadable, *diagnostics_of(tables.file, tables.text, problems), *elsewhere)
+        diagnostics = (*tables.unreadable, *Problem.locate(tables.file, tables.text, problems), *elsewhere)
         return FileDeclarations(
             scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics
         )
@@ -215,7 +215,7 @@ def load_all(
     loader = DeclarationLoader(registry, toolchains)
     suites: list[Suite] = []
     diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
-    for file in discover_suites(paths):
+    for file in FileName.SUITE.below(paths):
         loaded, found = loader.read_suite_file(file)
         suites.extend(loaded)
         diagnostics.update(dict.fromkeys(found))
@@ -237,13 +237,13 @@ def _misplaced(tables: FileTables, role: str) -> list[Problem]:
     """Return what a file with this name must not hold, or lacks."""
     declared = (tables.toolchains, tables.hosts, tables.compilers, tables.runtimes, tables.targets, tables.suites)
     root: list[KeyPath] = [("root",)] if tables.root else []
-    if role == EXPECTATIONS_FILE:
-        expected = f"expected it in another file: {EXPECTATIONS_FILE} holds [[expectation]] and [[golden]] only"
+    if role == FileName.EXPECTATIONS:
+        expected = f"expected it in another file: {FileName.EXPECTATIONS} holds [[expectation]] and [[golden]] only"
         paths = [*root, *(entries[0].path for entries in declared if entries)]
         return [Problem(path, f"found {path[0]}, {expected}") for path in paths]
-    if role == MATRIX_FILE:
-        return [Problem(entry.path, f"found a suite, expected it in a {SUITE_FILE}") for entry in tables.suites[:1]]
-    problems = [Problem(path, f"found root, expected it in a {MATRIX_FILE} only") for path in root]
+    if role == FileName.MATRIX:
+        return [Problem(entry.path, f"found a suite, expected it in a {FileName.SUITE}") for entry in tables.suites[:1]]
+    problems = [Problem(path, f"found root, expected it in a {FileName.MATRIX} only") for path in root]
     if not tables.suites and "module_test_suite" not in tables.hiding | tables.invalid.keys():
         problems.append(Problem((), "found no [[module_test_suite]], expected one"))
     return problems

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct, field
 
 from retarget.declare.schema.kept import Declared, FileTables, fields_of
-from retarget.declare.sources import MATRIX_FILE
+from retarget.declare.sources import FileName
 from retarget.model import (
     CompilerConfig,
     Expectation,
@@ -82,7 +82,7 @@ def new_names(
             origin = above.configs[name].origin
             message = (
                 f"found {name!r}, which {origin.key_path} of {display_path(origin.file)} declares already; "
-                f"expected another name, because a nearer file never redefines one, or {MATRIX_FILE} with "
+                f"expected another name, because a nearer file never redefines one, or {FileName.MATRIX} with "
                 "`root = true`, which sees no file above it"
             )
         else:

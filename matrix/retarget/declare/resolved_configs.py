@@ -29,12 +29,13 @@ from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.extension import CompilerError
 from retarget.model import CompilerConfig, Host, Origin, Requirement, RuntimeConfig, TargetConfig, Toolchain
 from retarget.model.devices import DEVICE_TYPES
+from retarget.model.marks import SYSTEM_ALIASES
 from retarget.model.names import config_name_error, name_error
 from retarget.profiles.files import Profile
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path, parse_key_path
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, SYSTEM_ALIASES, word_error
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, word_error
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import CompilerConfigTable, DeviceTable, RuntimeConfigTable

@@ -13,6 +13,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -153,7 +154,7 @@ def _find(folder: Path, glob: str, *, allow_empty: bool) -> tuple[Sequence[str],
     except OSError as unread:
         return (), f"found the folder {unread.filename!r}, which cannot be read: {unread.strerror or unread}"
     if _MAGIC.search(glob):
-        found = [relative for relative in found if PurePosixPath(relative).name not in DECLARATION_FILES]
+        found = [relative for relative in found if PurePosixPath(relative).name not in {*FileName}]
     is_needed = not found and (not _MAGIC.search(glob) or not allow_empty)
     return found, _nothing_found(folder, glob) if is_needed else None
 
@@ -280,30 +281,35 @@ def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
     return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
-MATRIX_FILE = "matrix.toml"
-SUITE_FILE = "suite.toml"
-EXPECTATIONS_FILE = "expectations.toml"
-DECLARATION_FILES = frozenset({MATRIX_FILE, SUITE_FILE, EXPECTATIONS_FILE})
+class FileName(StrEnum):
+    """The names of the files that declare something."""
+
+    MATRIX = "matrix.toml"
+    SUITE = "suite.toml"
+    EXPECTATIONS = "expectations.toml"
+
+    def below(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Return all files of this name at and below `paths`, sorted and without repetition.
+
+        A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders,
+        `__pycache__`, `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does
+        not exist.
+        """
+        found: set[Path] = set()
+        for path in paths:
+            if not os.path.lexists(path):
+                where = display_path(path)
+                msg = f"{where}: found no such file or folder, expected a folder with {FileName.SUITE} files"
+                raise RetargetError(msg)
+            absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
+            if absolute.is_dir() and absolute.name != self:
+                found.update(_below(absolute, self))
+            elif self in {FileName.SUITE, absolute.name}:
+                found.add(absolute)
+        return tuple(sorted(found))
+
+
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
-
-
-def discover_suites(paths: Sequence[Path], *, name: str = SUITE_FILE) -> tuple[Path, ...]:
-    """Return all `suite.toml` (or files called `name`) at and below `paths`, sorted and without repetition.
-
-    A path that is a file itself counts, whatever its name, but only as a `suite.toml`. Hidden folders, `__pycache__`,
-    `node_modules` and virtual environments are ignored. Raises `RetargetError` for a path that does not exist.
-    """
-    found: set[Path] = set()
-    for path in paths:
-        if not os.path.lexists(path):
-            msg = f"{display_path(path)}: found no such file or folder, expected a folder with {SUITE_FILE} files"
-            raise RetargetError(msg)
-        absolute = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-        if absolute.is_dir() and absolute.name != name:
-            found.update(_below(absolute, name))
-        elif name in {SUITE_FILE, absolute.name}:
-            found.add(absolute)
-    return tuple(sorted(found))
 
 
 def _below(folder: Path, name: str) -> Iterator[Path]:

@@ -10,15 +10,15 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from retarget.declare.sources import SUITE_FILE, discover_suites
+from retarget.declare.sources import FileName
 from retarget.expect.matching import GOLDEN, Assignment, Effect, GoldenAssignment, golden_rule
 from retarget.model import Expectation, Origin, Suite, Target
 from retarget.model.devices import TRAITS
-from retarget.model.locations import diagnostics_at
+from retarget.model.locations import SourceLocations
 from retarget.model.names import matches_case
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean
 from retarget.support.toml import KeyPath, Problem
-from retarget.targets.selection import names_devices, rule_terms
+from retarget.targets.selection import Selector, names_devices
 
 _EXPIRED_GOLDEN = "bounds nothing any more: decide anew what the bound is, or take the rule out"
 _HINTS = 10
@@ -32,20 +32,14 @@ modules that it reaches, as (suite, name) pairs."""
 
 def expired_diagnostics(rules: Iterable[Expectation]) -> tuple[Diagnostic, ...]:
     """Return an error for each rule that excuses nothing any more."""
-    return diagnostics_at(
-        (
-            rule.origin,
-            Problem(
-                ("until",),
-                f"found {rule.until}, which is past; this rule {_EXPIRED_GOLDEN} ({rule.reason})"
-                if rule.outcome == GOLDEN
-                else f"found {rule.until}, which is past; this rule excuses nothing any more: mend what it excused, "
-                f"or decide anew how long it may fail ({rule.reason})",
-            ),
-        )
-        for rule in rules
-        if rule.is_expired
-    )
+    return SourceLocations.diagnostics((rule.origin, _expired(rule)) for rule in rules if rule.is_expired)
+
+
+def _expired(rule: Expectation) -> Problem:
+    does = _EXPIRED_GOLDEN
+    if rule.outcome != GOLDEN:
+        does = "excuses nothing any more: mend what it excused, or decide anew how long it may fail"
+    return Problem(("until",), f"found {rule.until}, which is past; this rule {does} ({rule.reason})")
 
 
 _OF_DEVICES = re.compile(rf"\(\s*({'|'.join({*TRAITS} - {'name'})})\s*=")
@@ -69,7 +63,7 @@ def stale_diagnostics(
             device = f"on{word[word.index('(') :]}"
             hint = f"; did you mean {device!r}? It asks for the device that was opened"
         hinted.append((origin, Problem(problem.path, problem.message + (hint or "; remove it"))))
-    return diagnostics_at(hinted)
+    return SourceLocations.diagnostics(hinted)
 
 
 def unknown_case_diagnostics(
@@ -90,13 +84,13 @@ def unknown_case_diagnostics(
                 message = f"found {entry!r}, which matches no case of the modules that this rule is about{hint}"
                 origin = Origin(file=Path(file), key_path=key_path)
                 problems.append((origin, Problem(("case", index), message)))
-    return diagnostics_at(problems)
+    return SourceLocations.diagnostics(problems)
 
 
 def _stale(rule: Expectation, effect: Effect) -> Iterator[tuple[Problem, str]]:
     """Yield what of a rule has no effect, with the word that a nearer one may be sought for."""
     unknown_words = [
-        (index, term.text) for index, term in enumerate(rule_terms(rule.when)) if index not in effect.words
+        (index, term.text) for index, term in enumerate(Selector.of_rule(rule.when).terms) if index not in effect.words
     ]  # a word that no target has keeps entries from matching: one cause, one error
     for _, word in unknown_words:
         yield Problem(("when",), f"found the word {word!r}, which no target has as a tag"), word
@@ -184,7 +178,10 @@ class RuleUsage:
     def _judgement(self, suites: Mapping[Path, Sequence[Suite]]) -> Callable[[Expectation], bool]:
         """Return the function that decides whether all files that a rule serves were read, and all suites collected
         that may have a module which it names."""
-        files_in = cache(discover_suites)
+
+        @cache
+        def suites_below(folder: Path) -> tuple[Path, ...]:
+            return tuple(FileName.SUITE.below([folder]))
 
         @cache
         def left_out(file: Path) -> tuple[Suite, ...]:
@@ -192,7 +189,7 @@ class RuleUsage:
 
         def is_judged(rule: Expectation) -> bool:
             file = rule.origin.file
-            files = [file] if file.name == SUITE_FILE else files_in((file.parent,))
+            files = [file] if file.name == FileName.SUITE else suites_below(file.parent)
             return all(one in suites and not any(_may_name(rule, suite) for suite in left_out(one)) for one in files)
 
         return is_judged

@@ -26,12 +26,12 @@ from retarget.expect.verdict import RankedRule, TargetRules, case_rank, says
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Suite, Target
 from retarget.model.devices import DeviceTraits
-from retarget.model.locations import SourceLocations, diagnostics_at
+from retarget.model.locations import SourceLocations
 from retarget.model.metrics import Metric
 from retarget.model.names import is_glob
 from retarget.support.errors import Diagnostic
 from retarget.support.toml import Problem
-from retarget.targets.selection import Selector, Term, compile_rule, names_devices, rule_terms
+from retarget.targets.selection import Selector, Term, names_devices
 
 COMPILE_STAGES = frozenset({"compile", "crash", "timeout"})
 """Stages at which a compile target can fail."""
@@ -156,7 +156,7 @@ class Assignment(Struct, frozen=True, kw_only=True):
                 "expected that they agree, or that one is more specific"
             )
             problems.append((second.origin, Problem((), message)))
-        return diagnostics_at(problems)
+        return SourceLocations.diagnostics(problems)
 
 
 def is_judged_at(rule: Expectation, target: Target, *, checks_artifacts: bool = False) -> bool:
@@ -182,7 +182,7 @@ def specificity(rule: Expectation, entry: str) -> Specificity:
     """
     is_name = not is_glob(entry)
     literal = 0 if is_name else len(_GLOB_MAGIC.sub("", entry))
-    terms = rule_terms(rule.when)
+    terms = Selector.of_rule(rule.when).terms
     traits, words = sum(len(term.traits) for term in terms), sum(not term.traits for term in terms)
     return is_name, literal, traits, words, len(rule.origin.file.parts)
 
@@ -211,7 +211,7 @@ class RuleSet:
     def __init__(self, rules: Sequence[Expectation], *, checks_artifacts: bool = False) -> None:
         """`rules` in order, those of the outermost folder first; `checks_artifacts` as for `is_judged_at`."""
         self._checks_artifacts = checks_artifacts
-        self._used = [_Used(rule, compile_rule(rule.when) if rule.when else None) for rule in rules]
+        self._used = [_Used(rule, Selector.of_rule(rule.when) if rule.when else None) for rule in rules]
         self._by_name: dict[str, dict[int, list[int]]] = {}
         self._globs: list[tuple[re.Pattern[str], int, int]] = []
         for number, used in enumerate(self._used):
@@ -267,7 +267,7 @@ class RuleSet:
             return self.rules_for(replace(target, devices=()))
         # Whether some device has what two rules ask for is seen when it is opened; here, for one that a rule names.
         possible = (*wholes, *cases)
-        terms = (term for one in possible for term in rule_terms(one.rule.when) if term.traits)
+        terms = (term for one in possible for term in Selector.of_rule(one.rule.when).terms if term.traits)
         for traits in dict.fromkeys(term.traits for term in terms):
             there = DeviceTraits(**{name: str(text) for name, text in traits})
             self.rules_for(replace(target, devices=(there,)))
@@ -358,7 +358,9 @@ class RuleSet:
                 matched=frozenset(used.matched),
                 modules=frozenset(used.modules),
                 words=frozenset(
-                    index for index, term in enumerate(rule_terms(used.rule.when)) if term.traits or is_known(term)
+                    index
+                    for index, term in enumerate(Selector.of_rule(used.rule.when).terms)
+                    if term.traits or is_known(term)
                 ),
             )
             for used in self._used

@@ -20,7 +20,7 @@ from retarget.model.names import is_glob, matches_case
 from retarget.model.outcomes import CaseOutcome, Failure, Observation, first_failure
 from retarget.model.signatures import contains_signature
 from retarget.support.errors import RetargetError, display_path
-from retarget.targets.selection import compile_rule
+from retarget.targets.selection import Selector
 
 
 class Ruling(StrEnum):
@@ -171,7 +171,7 @@ class TargetRules(Struct, frozen=True, kw_only=True):
         if not self.possible:
             return self
         there = replace(target, devices=tuple(devices))
-        holding = [one for one in self.possible if compile_rule(one.rule.when)(there)]
+        holding = [one for one in self.possible if Selector.of_rule(one.rule.when)(there)]
         _refuse_contradiction(target.name, [one for one in holding if not one.pattern])
         return TargetRules.of_holding(holding)
 

@@ -19,12 +19,9 @@ from retarget.model.driver_checks import DriverCheckOutcome as DriverCheckOutcom
 from retarget.model.driver_checks import DriverReport as DriverReport
 from retarget.model.element_types import ELEMENT_TYPES as ELEMENT_TYPES
 from retarget.model.element_types import DeclaredType as DeclaredType
-from retarget.model.element_types import Kind as Kind
 from retarget.model.element_types import brackets as brackets
-from retarget.model.element_types import mlir_name as mlir_name
 from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations
-from retarget.model.locations import diagnostics_at as diagnostics_at
 from retarget.model.metrics import Metric as Metric
 from retarget.model.metrics import parse_percent as parse_percent
 from retarget.model.names import as_config_name as as_config_name

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.model.devices import DeviceTraits
+from retarget.model.marks import Mark, compile_marks, runtime_marks, toolchain_marks
 from retarget.model.metrics import Metric
 from retarget.model.outcomes import CRASH, TIMEOUT
 
@@ -400,6 +401,13 @@ class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
         return f"{self.module.name}_{self.compiler.name}"
 
     @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Its keyword marks, in the order of `MARK_FIELDS`."""
+        return *compile_marks(self.suite, self.compiler.name, self.backends), *toolchain_marks(
+            _toolchains(self.compiler)
+        )
+
+    @property
     def runtime(self) -> None:
         """It is not run."""
         return None
@@ -430,6 +438,20 @@ class RunTarget(Struct, frozen=True, kw_only=True):
     def compiled(self) -> CompileTarget:
         """The target that compiles the module."""
         return self.compile
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Its keyword marks, in the order of `MARK_FIELDS`."""
+        compiled, runtime = self.compile, self.runtime
+        return (
+            *compile_marks(compiled.suite, compiled.compiler.name, compiled.backends),
+            *runtime_marks(runtime.name, runtime.drivers, runtime.host_os, runtime.host_arch, runtime.devices),
+            *toolchain_marks(_toolchains(compiled.compiler, runtime)),
+        )
+
+
+def _toolchains(*configs: CompilerConfig | RuntimeConfig) -> list[str]:
+    return [config.toolchain.name for config in configs if config.toolchain is not None]
 
 
 Target = CompileTarget | RunTarget

@@ -5,32 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum, auto
 from itertools import pairwise
-
-
-class Kind(StrEnum):
-    """The kind of a type's elements. Signless integers, MLIR's `i32`, hold signed and unsigned numbers."""
-
-    BOOLEAN = auto()
-    SIGNLESS = auto()
-    SIGNED = auto()
-    UNSIGNED = auto()
-    FLOAT = auto()
-    COMPLEX = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementType:
-    """An element type: its name in MLIR, the name that NumPy and ml_dtypes have for it, its kind and its size."""
+    """An element type: its name in MLIR, the name that NumPy and ml_dtypes have for it, and the bits of an element.
+    `kind` is NumPy's letter for what they are: `b`, `i`, `u`, `f` or `c`."""
 
     name: str
     dtype: str
-    kind: Kind
+    kind: str
     bits: int
 
+    @property
+    def is_signless(self) -> bool:
+        """Whether its integers hold signed and unsigned numbers, as those of MLIR's `i32` do."""
+        return self.kind == "i" and not self.name.startswith("si")
 
-_INTEGERS = (("i", "int", Kind.SIGNLESS), ("si", "int", Kind.SIGNED), ("ui", "uint", Kind.UNSIGNED))
+
+_INTEGERS = (("i", "int", "i"), ("si", "int", "i"), ("ui", "uint", "u"))
 _SMALL_FLOATS = (
     *("f4E2M1FN", "f6E2M3FN", "f6E3M2FN"),
     *("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E4M3", "f8E3M4", "f8E4M3B11FNUZ", "f8E8M0FNU"),
@@ -43,16 +37,16 @@ _FLOATS = (
 ELEMENT_TYPES: Mapping[str, ElementType] = {
     element.name: element
     for element in (
-        ElementType(name="i1", dtype="bool", kind=Kind.BOOLEAN, bits=1),
+        ElementType(name="i1", dtype="bool", kind="b", bits=1),
         *(
             ElementType(name=f"{prefix}{bits}", dtype=f"{dtype}{bits}", kind=kind, bits=bits)
             for prefix, dtype, kind in _INTEGERS
             for bits in (2, 4, 8, 16, 32, 64)
         ),
-        ElementType(name="index", dtype="int64", kind=Kind.SIGNLESS, bits=64),
-        *(ElementType(name=name, dtype=dtype, kind=Kind.FLOAT, bits=bits) for name, dtype, bits in _FLOATS),
-        ElementType(name="complex<f32>", dtype="complex64", kind=Kind.COMPLEX, bits=64),
-        ElementType(name="complex<f64>", dtype="complex128", kind=Kind.COMPLEX, bits=128),
+        ElementType(name="index", dtype="int64", kind="i", bits=64),
+        *(ElementType(name=name, dtype=dtype, kind="f", bits=bits) for name, dtype, bits in _FLOATS),
+        ElementType(name="complex<f32>", dtype="complex64", kind="c", bits=64),
+        ElementType(name="complex<f64>", dtype="complex128", kind="c", bits=128),
     )
 }
 """The element types that NumPy arrays can hold, by their names in MLIR."""
@@ -80,7 +74,7 @@ class DeclaredType:
     def is_signless(self) -> bool:
         """Whether integers of either signedness fit."""
         element = ELEMENT_TYPES.get(self.element or "")
-        return element is not None and element.kind is Kind.SIGNLESS
+        return element is not None and element.is_signless
 
     def fits(self, shape: Sequence[int]) -> bool:
         """Return whether an array of a shape fits: a size of None any, and a shape of None all shapes."""

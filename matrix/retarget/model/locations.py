@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 
 from retarget.model.declared import Origin
 from retarget.support.errors import Diagnostic, display_path
-from retarget.support.toml import Problem, diagnostics_of, parse_key_path
+from retarget.support.toml import Problem, parse_key_path
 
 if TYPE_CHECKING:
     from retarget.support.toml import Locator
-
-
-def diagnostics_at(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
-    """Return errors with their lines, those of one file together. The key paths start at the declarations."""
-    by_file: dict[Path, list[Problem]] = {}
-    for origin, problem in found:
-        path = (*parse_key_path(origin.key_path), *problem.path)
-        by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
-    return tuple(one for file, problems in by_file.items() for one in diagnostics_of(file, _text(file), problems))
 
 
 class SourceLocations:
@@ -37,6 +28,15 @@ class SourceLocations:
             self._locators[origin.file] = Locator(_text(origin.file))
         line = self._locators[origin.file].line((*parse_key_path(origin.key_path), *steps))
         return f"{display_path(origin.file)}:{line}" if line else display_path(origin.file)
+
+    @staticmethod
+    def diagnostics(found: Iterable[tuple[Origin, Problem]]) -> tuple[Diagnostic, ...]:
+        """Return errors with their lines, those of one file together. The key paths start at the declarations."""
+        by_file: dict[Path, list[Problem]] = {}
+        for origin, problem in found:
+            path = (*parse_key_path(origin.key_path), *problem.path)
+            by_file.setdefault(origin.file, []).append(Problem(path, problem.message))
+        return tuple(one for file, problems in by_file.items() for one in Problem.locate(file, _text(file), problems))
 
 
 def _text(file: Path) -> str:

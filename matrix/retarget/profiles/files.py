@@ -38,7 +38,7 @@ from retarget.model.devices import DEVICE_TYPES, TRAITS, DeviceTraits, version_i
 from retarget.model.outcomes import DeviceInfo, FeatureValue
 from retarget.support.errors import DiagnosticsError, RetargetError, did_you_mean, display_path, nearest
 from retarget.support.files import user_path, write_files
-from retarget.support.toml import KeyPath, Problem, diagnostics_of, format_key_path, read_toml, toml_string, toml_value
+from retarget.support.toml import KeyPath, Problem, format_key_path, read_toml, toml_string, toml_value
 
 FORMAT = 1
 """Raised when a file of today would be read wrongly."""
@@ -236,7 +236,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         capabilities = _capabilities(data.get("capabilities", []), problems)
         ordered = tuple(sorted(capabilities, key=lambda capability: capability.name))
         if problems:
-            raise DiagnosticsError(diagnostics_of(file, text, problems))
+            raise DiagnosticsError(Problem.locate(file, text, problems))
         return cls(
             name=file.stem,
             driver=str(driver),

@@ -1,13 +1,11 @@
-from retarget.results.files import RESULTS_SUFFIX as RESULTS_SUFFIX
 from retarget.results.files import Attribution as Attribution
 from retarget.results.files import ResultsWriter as ResultsWriter
 from retarget.results.files import SessionResults as SessionResults
 from retarget.results.files import Sessions as Sessions
 from retarget.results.files import new_session as new_session
-from retarget.results.files import read_results as read_results
+from retarget.results.golden import GoldenRules as GoldenRules
 from retarget.results.history import History as History
 from retarget.results.history import HistoryRun as HistoryRun
-from retarget.results.measurements import Baseline as Baseline
 from retarget.results.measurements import Measurement as Measurement
 from retarget.results.overview import FailureGroup as FailureGroup
 from retarget.results.overview import State as State
@@ -17,7 +15,6 @@ from retarget.results.plan import Waived as Waived
 from retarget.results.plan import digest_of_ids as digest_of_ids
 from retarget.results.record import CaseRecord as CaseRecord
 from retarget.results.record import DeviceRecord as DeviceRecord
-from retarget.results.record import GoldenRecord as GoldenRecord
 from retarget.results.record import Outcome as Outcome
 from retarget.results.record import Result as Result
 from retarget.results.record import TargetRecord as TargetRecord

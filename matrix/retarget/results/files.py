@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
+from typing import Any, BinaryIO, ClassVar, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +35,6 @@ from retarget.support.text import counted
 VERSION = 1
 """Of the lines; incremented when a field changes its meaning."""
 
-RESULTS_SUFFIX = ".jsonl"
 
 _ALIKE = ("file", "suite", "compiler", "runtime", "driver", "module", "tags", "devices", "siblings", "session")
 """Fields of which many records have the same value: it is kept once, which saves a third of the memory."""
@@ -138,7 +137,7 @@ class ResultsWriter:
         self.start = start
         when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(start.started))
         name = _NOT_IN_NAMES.sub("-", start.leg)[:_LONGEST_NAME] or "session"
-        self.path = folder / f"{name}-{when}-{start.session[:8]}{RESULTS_SUFFIX}"
+        self.path = folder / f"{name}-{when}-{start.session[:8]}{SessionResults.suffix}"
         self._records = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -214,6 +213,9 @@ class SessionResults(Struct, frozen=True, kw_only=True):
 
     It is incomplete without an `end`: the session was killed, or still runs.
     """
+
+    suffix: ClassVar = ".jsonl"
+    """Of the files."""
 
     start: SessionStart
     records: tuple[TargetRecord, ...]
@@ -293,10 +295,10 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            below = sorted(path / name for name in files_below(path) if name.endswith(RESULTS_SUFFIX))
+            below = sorted(path / name for name in files_below(path) if name.endswith(SessionResults.suffix))
             if not below and not if_any:
                 command = f"pytest --retarget-results {display_path(path)}"
-                what = f"found no results (*{RESULTS_SUFFIX}) in this folder"
+                what = f"found no results (*{SessionResults.suffix}) in this folder"
                 msg = f"{display_path(path)}: {what}; write some with `{command}`"
                 raise RetargetError(msg)
             found.update(dict.fromkeys(below))
@@ -306,52 +308,6 @@ def result_files(paths: Iterable[Path], *, if_any: bool = False) -> list[Path]:
             msg = f"{display_path(path)}: found no such file or folder, expected results of `pytest --retarget-results`"
             raise RetargetError(msg)
     return list(found)
-
-
-def read_results(paths: Iterable[Path], *, if_any: bool = False) -> Sessions:
-    """Read all results in files and folders: the sessions, by their start. Duplicates in several files count once.
-
-    With `if_any` there may be none, such as of a plan of which no leg came to write some.
-
-    Raises `RetargetError` for what `result_files` refuses, for a line that is no record (but a cut last one), for
-    results of another version, for records of a session whose start is nowhere, and for a session with two starts or
-    ends that differ.
-    """
-    starts: dict[str, SessionStart] = {}
-    ends: dict[str, SessionEnd] = {}
-    records: dict[str, dict[TargetRecord, None]] = {}
-    attributions: dict[str, dict[Attribution, None]] = {}
-    files: dict[str, dict[Path, None]] = {}
-    alike: dict[object, object] = {}
-    for file in result_files(paths, if_any=if_any):
-        for line in _lines(file):
-            files.setdefault(line.session, {})[file] = None
-            if isinstance(line, TargetRecord):
-                for name in _ALIKE:
-                    value = getattr(line, name)
-                    force_setattr(line, name, alike.setdefault(value, value))
-                records.setdefault(line.session, {})[line] = None
-            elif isinstance(line, Attribution):
-                attributions.setdefault(line.session, {})[line] = None
-            elif isinstance(line, SessionEnd):
-                _once(ends, line, "end", files)
-            else:
-                _once(starts, line, "first line", files)
-    for session in records:
-        if session not in starts:
-            where = display_path(next(iter(files[session])))
-            msg = f"{where}: found records of the session {session!r} without its first line; the file is damaged"
-            raise RetargetError(msg)
-    return Sessions(
-        SessionResults(
-            start=start,
-            records=tuple(records.get(session, ())),
-            attributions=tuple(attributions.get(session, ())),
-            end=ends.get(session),
-            files=tuple(files[session]),
-        )
-        for session, start in sorted(starts.items(), key=lambda one: (one[1].started, one[0]))
-    )
 
 
 _Border = TypeVar("_Border", SessionStart, SessionEnd)
@@ -458,6 +414,52 @@ def _words(devices: Sequence[DeviceRecord]) -> tuple[str, ...]:
 
 class Sessions(tuple[SessionResults, ...]):
     """Sessions that are read together, by their start: what they say of each target, by its id."""
+
+    @classmethod
+    def read(cls, paths: Iterable[Path], *, if_any: bool = False) -> Sessions:
+        """Read all results in files and folders: the sessions, by their start. Duplicates in several files count once.
+
+        With `if_any` there may be none, such as of a plan of which no leg came to write some.
+
+        Raises `RetargetError` for what `result_files` refuses, for a line that is no record (but a cut last one), for
+        results of another version, for records of a session whose start is nowhere, and for a session with two starts
+        or ends that differ.
+        """
+        starts: dict[str, SessionStart] = {}
+        ends: dict[str, SessionEnd] = {}
+        records: dict[str, dict[TargetRecord, None]] = {}
+        attributions: dict[str, dict[Attribution, None]] = {}
+        files: dict[str, dict[Path, None]] = {}
+        alike: dict[object, object] = {}
+        for file in result_files(paths, if_any=if_any):
+            for line in _lines(file):
+                files.setdefault(line.session, {})[file] = None
+                if isinstance(line, TargetRecord):
+                    for name in _ALIKE:
+                        value = getattr(line, name)
+                        force_setattr(line, name, alike.setdefault(value, value))
+                    records.setdefault(line.session, {})[line] = None
+                elif isinstance(line, Attribution):
+                    attributions.setdefault(line.session, {})[line] = None
+                elif isinstance(line, SessionEnd):
+                    _once(ends, line, "end", files)
+                else:
+                    _once(starts, line, "first line", files)
+        for session in records:
+            if session not in starts:
+                where = display_path(next(iter(files[session])))
+                msg = f"{where}: found records of the session {session!r} without its first line; the file is damaged"
+                raise RetargetError(msg)
+        return cls(
+            SessionResults(
+                start=start,
+                records=tuple(records.get(session, ())),
+                attributions=tuple(attributions.get(session, ())),
+                end=ends.get(session),
+                files=tuple(files[session]),
+            )
+            for session, start in sorted(starts.items(), key=lambda one: (one[1].started, one[0]))
+        )
 
     @cached_property
     def _standing(self) -> dict[str, list[_Attempts]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from retarget.results.files import RESULTS_SUFFIX, SessionResults, Sessions, read_results
+from retarget.results.files import SessionResults, Sessions
 from retarget.results.overview import State
 from retarget.results.record import TargetRecord
 from retarget.support.errors import RetargetError, display_path
@@ -44,10 +44,10 @@ class Merged(Struct, frozen=True, kw_only=True):
 def merge_into(paths: Sequence[Path], out: Path) -> Merged:
     """Merge results into `out`: a file, or a folder for `merged.jsonl`. Its own content stays.
 
-    Any number of processes may merge into one file at once. Raises `RetargetError` for what `read_results` and
+    Any number of processes may merge into one file at once. Raises `RetargetError` for what `Sessions.read` and
     `check_agreement` refuse, and where the file cannot be written.
     """
-    path = out if out.suffix == RESULTS_SUFFIX and not out.is_dir() else out / f"merged{RESULTS_SUFFIX}"
+    path = out if out.suffix == SessionResults.suffix and not out.is_dir() else out / f"merged{SessionResults.suffix}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = hold_lock(path.with_name(f".{path.name}.lock"))
@@ -62,7 +62,7 @@ def merge_into(paths: Sequence[Path], out: Path) -> Merged:
 
 
 def _merged(paths: Sequence[Path], path: Path) -> Merged:
-    sessions = read_results([*paths, path] if path.exists() else paths)
+    sessions = Sessions.read([*paths, path] if path.exists() else paths)
     check_agreement(sessions)
     content = file_of(sessions)
     changed = not path.exists() or path.read_bytes() != content

@@ -454,10 +454,16 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             if text:
                 yield f"retarget.{name}", text
 
+    @property
+    def tried_cases(self) -> tuple[CaseRecord, ...]:
+        """The cases that were run of a target that did not just pass; none if it failed before."""
+        if self.outcome is not Outcome.XPASSED and self.observation is None:
+            return ()
+        return tuple(case for case in self.cases if case.outcome is not Outcome.NOT_RUN)
+
     @classmethod
     def declared(cls, target: Target, registry: Registry, **known: Any) -> TargetRecord:
         """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
-        from retarget.targets.selection import marks_of  # only where targets are, not where results are read
 
         compiled = target.compiled
         runtime = target.runtime
@@ -473,7 +479,7 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             runtime=runtime.name if runtime is not None else "",
             driver=runtime.driver if runtime is not None else "",
             tags=target.tags,
-            marks=marks_of(target),
+            marks=target.marks,
             toolchains=tuple(dict.fromkeys(given)),
             runs_external=runtime is not None and registry.gives_no_outputs(runtime),
             **known,

@@ -16,7 +16,7 @@ import tomli
 from msgspec import Struct
 
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import discover_suites
+from retarget.declare.sources import FileName
 from retarget.expect.diagnostics import expired_diagnostics
 from retarget.expect.update.by_case import CasesSeen
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
@@ -264,7 +264,7 @@ def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
     suites: dict[Path, tuple[Suite, ...]] = {file: loader.load_suite_file(file) for file in sorted(files)}
     folders = {file.parent for file in suites}
     folders |= {rule.origin.file.parent for some in suites.values() for one in some for rule in one.expectations}
-    for file in discover_suites(sorted(folders)):
+    for file in FileName.SUITE.below(sorted(folders)):
         if file not in suites:
             suites[file] = loader.load_suite_file(file)
     return [suite for some in suites.values() for suite in some]

@@ -4,14 +4,9 @@ from retarget.declare.read import describe_value as describe_value
 from retarget.declare.read import schema_problems as schema_problems
 from retarget.declare.schema.export import model_schema as model_schema
 from retarget.declare.schema.tables import Glob as Glob
-from retarget.declare.sources import EXPECTATIONS_FILE as EXPECTATIONS_FILE
-from retarget.declare.sources import MATRIX_FILE as MATRIX_FILE
-from retarget.declare.sources import SUITE_FILE as SUITE_FILE
-from retarget.declare.sources import discover_suites as discover_suites
+from retarget.declare.sources import FileName as FileName
 from retarget.expect.diagnostics import RuleUsage as RuleUsage
-from retarget.expect.matching import COMPILE_STAGES as COMPILE_STAGES
 from retarget.expect.matching import Assignment as Assignment
-from retarget.expect.matching import GoldenAssignment as GoldenAssignment
 from retarget.expect.matching import RuleSet as RuleSet
 from retarget.expect.verdict import TargetRules as TargetRules
 from retarget.extension.registry import Registry as Registry
@@ -21,7 +16,6 @@ from retarget.session.cache.key import InputDigests as InputDigests
 from retarget.session.cache.key import host_identity as host_identity
 from retarget.session.cache.remote_store import RemoteStore as RemoteStore
 from retarget.session.cache.store import Store as Store
-from retarget.session.commands import BY_HAND as BY_HAND
 from retarget.session.commands import Commands as Commands
 from retarget.session.compile.service import BuildActivity as BuildActivity
 from retarget.session.engine import Engine as Engine
@@ -38,8 +32,7 @@ from retarget.session.trial.run_trial import Trials as Trials
 from retarget.session.trial.services import SessionErrors as SessionErrors
 from retarget.session.trial.trial import SuiteContext as SuiteContext
 from retarget.session.trial.trial import Trial as Trial
-from retarget.targets.availability import host_platform as host_platform
-from retarget.targets.availability import platform_errors as platform_errors
+from retarget.targets.availability import Platform as Platform
 from retarget.targets.collected import CollectedSuite as CollectedSuite
 from retarget.targets.collected import Declared as Declared
 from retarget.targets.collected import DeclaredTarget as DeclaredTarget
@@ -48,9 +41,6 @@ from retarget.targets.collected import PytestConfiguration as PytestConfiguratio
 from retarget.targets.collected import Selection as Selection
 from retarget.targets.collected import SelectionRequest as SelectionRequest
 from retarget.targets.collected import SelectionUsageError as SelectionUsageError
-from retarget.targets.collected import collect_targets as collect_targets
 from retarget.targets.expansion import expand_suite as expand_suite
 from retarget.targets.selection import ExpressionError as ExpressionError
-from retarget.targets.selection import compile_selector as compile_selector
-from retarget.targets.selection import mark_terms as mark_terms
-from retarget.targets.selection import marks_of as marks_of
+from retarget.targets.selection import Selector as Selector

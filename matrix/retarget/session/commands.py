@@ -22,9 +22,6 @@ from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.session.limits import TIMEOUTS, Timeouts
 from retarget.support.errors import RetargetError
 
-BY_HAND = "to reproduce this by hand:"
-"""The line in front of the commands."""
-
 COMPARE = "retarget"
 """The command of this project that compares two configs."""
 
@@ -51,6 +48,9 @@ def _or_why(lines: Callable[_LinesT, list[str]]) -> Callable[_LinesT, list[str]]
 class Commands:
     """Words commands for a session that was started in `folder`, with `extensions` in addition to those installed
     and those that `RETARGET_EXTENSIONS` names."""
+
+    heading = "to reproduce this by hand:"
+    """The line in front of the commands."""
 
     def __init__(
         self,

@@ -80,7 +80,7 @@ class Executor(Protocol):
 
     @property
     def platforms(self) -> frozenset[tuple[str, str]]:
-        """System and architecture of the workers' machines, in the words of `host_platform`."""
+        """System and architecture of the workers' machines, as a `Platform`."""
 
     @property
     def working(self) -> tuple[tuple[str, float], ...]:

@@ -16,7 +16,6 @@ from retarget.support.files import irregular as irregular
 from retarget.support.files import is_inside as is_inside
 from retarget.support.files import read_regular as read_regular
 from retarget.support.files import replacing as replacing
-from retarget.support.files import room_error as room_error
 from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files
@@ -38,7 +37,6 @@ from retarget.support.text import size_text as size_text
 from retarget.support.text import strip_colour as strip_colour
 from retarget.support.toml import KeyPath as KeyPath
 from retarget.support.toml import Problem as Problem
-from retarget.support.toml import diagnostics_of as diagnostics_of
 from retarget.support.toml import format_key_path as format_key_path
 from retarget.support.toml import read_toml as read_toml
 from retarget.support.toml import toml_table as toml_table

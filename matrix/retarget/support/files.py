@@ -275,14 +275,6 @@ def data_limit() -> int:
     return limit
 
 
-def room_error(what: str, size: int) -> str | None:
-    """Return why an array of so many bytes is not made; None if it may be. Raises as `data_limit` does."""
-    if size <= (limit := data_limit()):
-        return None
-    hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
-    return f"found {what}, which takes {size} bytes, over the limit of {limit}; {hint}"
-
-
 class DataFiles(Struct, frozen=True, kw_only=True):
     """Finds data files. Relative paths start at `base`; none may lie outside `folder`, the suite's."""
 
@@ -316,6 +308,15 @@ class DataFiles(Struct, frozen=True, kw_only=True):
         if not is_large and size > data_limit():
             raise too_large(path, size, data_limit())
         return path
+
+    @staticmethod
+    def room_error(what: str, size: int) -> str | None:
+        """Return why an array of so many bytes is not made in place of one that is read; None if it may be. Raises as
+        `data_limit` does."""
+        if size <= (limit := data_limit()):
+            return None
+        hint = f"to make it, set the environment variable {LIMIT_VARIABLE} to {size} or more"
+        return f"found {what}, which takes {size} bytes, over the limit of {limit}; {hint}"
 
 
 def _neighbours(folder: Path) -> list[str]:

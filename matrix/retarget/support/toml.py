@@ -31,6 +31,22 @@ class Problem(Struct, frozen=True):
     path: KeyPath
     message: str
 
+    @staticmethod
+    def locate(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Diagnostic, ...]:
+        """Return the problems of a file as errors with lines."""
+        if not problems:
+            return ()
+        locator = Locator(text)
+        return tuple(
+            Diagnostic(
+                file=file,
+                line=locator.line(problem.path),
+                key_path=format_key_path(locator.shown(problem.path)),
+                message=problem.message,
+            )
+            for problem in dict.fromkeys(problems)  # the configs of a product declaration share their errors
+        )
+
 
 def format_key_path(path: KeyPath) -> str:
     """Return the path as people write it: `target_config[2].runtimes[0]`, `env."A B"`."""
@@ -58,22 +74,6 @@ def parse_key_path(text: str) -> KeyPath:
 
 _TOML_LOCATION = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _TOML_END = " (at end of document)"
-
-
-def diagnostics_of(file: Path, text: str, problems: Sequence[Problem]) -> tuple[Diagnostic, ...]:
-    """Return the problems as errors with lines."""
-    if not problems:
-        return ()
-    locator = Locator(text)
-    return tuple(
-        Diagnostic(
-            file=file,
-            line=locator.line(problem.path),
-            key_path=format_key_path(locator.shown(problem.path)),
-            message=problem.message,
-        )
-        for problem in dict.fromkeys(problems)  # the configs of a product declaration share their errors
-    )
 
 
 def read_toml(file: Path) -> tuple[str, dict[str, object], tuple[Diagnostic, ...]]:

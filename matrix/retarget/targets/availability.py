@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from retarget.model import Origin, Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
@@ -20,9 +21,6 @@ HOST_KINDS = ("ssh", "adb", "command")
 """How hosts are reached."""
 
 HOST_SYSTEMS = ("android", "ios", "linux", "macos", "windows")
-SYSTEM_ALIASES = {"darwin": "macos"}
-"""Words that declarations and selections may use for others of `HOST_SYSTEMS`."""
-
 HOST_ARCHITECTURES = (
     "arm",
     "arm64",
@@ -58,36 +56,39 @@ _SAME = {
 }
 
 
-def host_platform(system: str = "", machine: str = "") -> tuple[str, str]:
-    """Return the system and architecture of a host in the words of `host_os` and `host_arch`: of what `uname -s` and
-    `uname -m` say there, or of this host.
+class Platform(NamedTuple):
+    """The system and the architecture of a host, in the words of `host_os` and `host_arch`."""
 
-    A host that none of the words fits is named as it names itself.
-    """
-    system = (system or ("android" if hasattr(sys, "getandroidapilevel") else sys.platform)).lower()
-    machine = (machine or platform.machine()).lower()
-    return _SAME.get(system, system), _SAME.get(machine, machine)
+    system: str
+    architecture: str
+
+    @classmethod
+    def here(cls, system: str = "", machine: str = "") -> Platform:
+        """Return that of this host, or of what `uname -s` and `uname -m` say on another. A host that none of the words
+        fits is named as it names itself."""
+        system = (system or ("android" if hasattr(sys, "getandroidapilevel") else sys.platform)).lower()
+        machine = (machine or platform.machine()).lower()
+        return cls(_SAME.get(system, system), _SAME.get(machine, machine))
+
+    @property
+    def errors(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with the words: `os` or `arch`, and why."""
+        for key, word, known in (("os", self.system, HOST_SYSTEMS), ("arch", self.architecture, HOST_ARCHITECTURES)):
+            if (message := word_error(word, known)) is not None:
+                yield key, message
 
 
 def host_mismatch(runtime: RuntimeConfig, platforms: Collection[tuple[str, str]] = ()) -> str | None:
     """Return why `runtime` cannot run on this host, or None if its host_os and host_arch allow it, and where it names
     another host.
 
-    `platforms` are those of other hosts, as `host_platform` gives them, where it is to run on one of them.
+    `platforms` are those of other hosts, where it is to run on one of them.
     """
     if not (runtime.host_os or runtime.host_arch):
         return None
-    hosts = sorted(platforms) or [host_platform()]
+    hosts = sorted(platforms) or [Platform.here()]
     which = "this host is" if len(hosts) == 1 else "the hosts are"
     return None if runtime.host is not None else runtime.mismatch(hosts, which)
-
-
-def platform_errors(system: str, architecture: str) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the names of a system and of an architecture, as `host_os` and `host_arch` have them:
-    `os` or `arch`, and why."""
-    for key, word, known in (("os", system, HOST_SYSTEMS), ("arch", architecture, HOST_ARCHITECTURES)):
-        if (message := word_error(word, known)) is not None:
-            yield key, message
 
 
 def word_error(word: str, known: Sequence[str]) -> str | None:

@@ -48,24 +48,24 @@ class Declared(Struct, frozen=True, kw_only=True):
     files: Sequence[Path] = ()
     notes: Sequence[str] = ()
 
+    @classmethod
+    def collect(cls, folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
+        """Collect what pytest collects from paths below a folder; with `mark`, what `-m` selects of that.
 
-def collect_targets(folder: Path, paths: Sequence[str], extensions: Sequence[str] = (), *, mark: str = "") -> Declared:
-    """Collect what pytest collects from paths below a folder; with `mark`, what `-m` selects of that.
-
-    Raises `DiagnosticsError` and `RetargetError` for what pytest reports.
-    """
-    request = SelectionRequest(
-        paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions), mark=mark
-    )
-    selection = pytest_plugin().select_targets(request)
-    suite_ids = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
-    found = [
-        DeclaredTarget(suite_id=suite_id, suite=one.suite, target=target)
-        for suite_id, one in zip(suite_ids, selection.suites, strict=True)
-        for target in one.selected
-    ]
-    files = {one.suite.origin.file for one in selection.suites}
-    return Declared(registry=selection.registry, targets=found, files=tuple(files), notes=selection.notes)
+        Raises `DiagnosticsError` and `RetargetError` for what pytest reports.
+        """
+        request = SelectionRequest(
+            paths=tuple(str(folder / path) for path in paths), extensions=tuple(extensions), mark=mark
+        )
+        selection = pytest_plugin().select_targets(request)
+        suite_ids = [f"{_relative(one.suite.origin.file, folder)}::{one.suite.name}" for one in selection.suites]
+        found = [
+            DeclaredTarget(suite_id=suite_id, suite=one.suite, target=target)
+            for suite_id, one in zip(suite_ids, selection.suites, strict=True)
+            for target in one.selected
+        ]
+        files = {one.suite.origin.file for one in selection.suites}
+        return cls(registry=selection.registry, targets=found, files=tuple(files), notes=selection.notes)
 
 
 def _relative(file: Path, folder: Path) -> str:

@@ -25,7 +25,7 @@ from retarget.model import (
     Target,
     TargetConfig,
 )
-from retarget.model.locations import diagnostics_at
+from retarget.model.locations import SourceLocations
 from retarget.support.errors import Diagnostic, DiagnosticsError
 from retarget.support.toml import Problem
 from retarget.targets.selection import tag_sources
@@ -210,7 +210,7 @@ def excluding_override(suite: Suite, module: str, names: Sequence[str]) -> int |
 
 def _too_many(suite: Suite, found: str) -> Sequence[Diagnostic]:
     expected = f"expected at most {MAX_TARGETS} in a suite: name fewer modules in srcs, or fewer configs in targets"
-    return diagnostics_at([(suite.origin, Problem(("targets",), f"found {found}, {expected}"))])
+    return SourceLocations.diagnostics([(suite.origin, Problem(("targets",), f"found {found}, {expected}"))])
 
 
 def _collisions(suite: Suite, targets: Sequence[Target]) -> Sequence[Diagnostic]:
@@ -221,7 +221,7 @@ def _collisions(suite: Suite, targets: Sequence[Target]) -> Sequence[Diagnostic]
         for target in targets
         if (other := first.setdefault(target.name, target)) is not target
     )
-    return diagnostics_at((suite.origin, Problem((), message)) for message in found)
+    return SourceLocations.diagnostics((suite.origin, Problem((), message)) for message in found)
 
 
 def _parts(target: Target) -> str:

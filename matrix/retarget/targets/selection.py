@@ -17,7 +17,7 @@ target that has a keyword mark of that name whose arguments include these.
 In `when` there is also `on(vendor='NVIDIA', version='>=580')`: it is true of a target where one of its devices has all
 of these traits (`retarget.model.devices`). Nothing is selected by it, because what is selected depends on no device.
 
-Which words select a target with `-m`, and which keyword marks: `-m "driver(name='vulkan')"`.
+Which words select a target with `-m`.
 """
 
 from __future__ import annotations
@@ -26,29 +26,15 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from msgspec import Struct
 
-from retarget.model import CompilerConfig, CompileTarget, RuntimeConfig, Suite, Target, TargetConfig
+from retarget.model import CompilerConfig, RuntimeConfig, Suite, Target, TargetConfig
 from retarget.model.devices import TRAITS, has_traits, trait_error
+from retarget.model.marks import SYSTEM_ALIASES
 from retarget.model.names import TARGET_SORTS, is_tag
 from retarget.support.errors import RetargetError
-from retarget.targets.availability import SYSTEM_ALIASES
-
-Mark = tuple[str, tuple[tuple[str, str], ...]]
-
-MARK_FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("suite", ("name",)),
-    ("compiler", ("name",)),
-    ("backend", ("name",)),
-    ("runtime", ("name",)),
-    ("driver", ("name",)),
-    ("platform", ("os", "arch")),
-    ("device", ("name",)),
-    ("toolchain", ("name",)),
-)
-"""Each keyword mark with the names of its arguments. `compiler` and `runtime` are the names of the configs."""
 
 _COMPILE, _RUN = TARGET_SORTS
 _NUMBER = re.compile(r"\d+")
@@ -111,63 +97,7 @@ def _toolchain_words(config: CompilerConfig | RuntimeConfig) -> list[tuple[str, 
     return [(toolchain.name, f"the toolchain of the {sort} config"), *tags]
 
 
-def marks_of(target: Target) -> tuple[Mark, ...]:
-    """Return the keyword marks of a target as (name, ((argument, value), …)), in the order of `MARK_FIELDS`.
-
-    A runtime config that allows several systems or architectures has one `platform` mark for each pair.
-    """
-    if isinstance(target, CompileTarget):
-        compile_marks = _compile_marks(target.suite, target.compiler.name, target.backends)
-        return (*compile_marks, *_toolchain_marks(target.compiler))
-    compiled, runtime = target.compile, target.runtime
-    return (
-        *_compile_marks(compiled.suite, compiled.compiler.name, compiled.backends),
-        *_runtime_marks(runtime.name, runtime.drivers, runtime.host_os, runtime.host_arch, runtime.devices),
-        *_toolchain_marks(compiled.compiler, runtime),
-    )
-
-
-def _toolchain_marks(*configs: CompilerConfig | RuntimeConfig) -> Iterable[Mark]:
-    names = dict.fromkeys(config.toolchain.name for config in configs if config.toolchain is not None)
-    return (("toolchain", (("name", name),)) for name in names)
-
-
-# Many targets have the same marks: they are created once.
-
-
-@lru_cache(maxsize=1024)
-def _compile_marks(suite: str, compiler: str, backends: tuple[str, ...]) -> tuple[Mark, ...]:
-    return (
-        ("suite", (("name", suite),)),
-        ("compiler", (("name", compiler),)),
-        *(("backend", (("name", backend),)) for backend in backends),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _runtime_marks(
-    runtime: str,
-    drivers: tuple[str, ...],
-    host_os: tuple[str, ...],
-    host_arch: tuple[str, ...],
-    devices: tuple[str, ...],
-) -> tuple[Mark, ...]:
-    platforms = [
-        tuple((name, word) for name, word in (("os", system), ("arch", architecture)) if word)
-        for system in (*host_os, *(alias for alias, word in SYSTEM_ALIASES.items() if word in host_os)) or ("",)
-        for architecture in host_arch or ("",)
-    ]
-    return (
-        ("runtime", (("name", runtime),)),
-        *(("driver", (("name", driver),)) for driver in drivers),
-        *(("platform", platform) for platform in platforms if platform),
-        *(("device", (("name", device),)) for device in devices),
-    )
-
-
 Value = str | int | bool | None
-Selector = Callable[[Target], bool]
-Of = TypeVar("Of")
 
 _ON = "on"
 _NOT_HERE = (
@@ -215,54 +145,35 @@ class _Token(Struct, frozen=True):
         return {"end": "the end of line"}.get(self.sort, repr(self.text))
 
 
-def compile_selector(expression: str) -> Selector:
-    """Return the function that decides whether a target is selected.
+class Selector:
+    """What an expression selects of targets, and of all else that has `tags` and `marks`. `terms` are its words, with
+    what each selects by itself, in order."""
 
-    Raises `ExpressionError` with the column of the first error.
-    """
-    return _parsed(expression)[0]
+    def __init__(self, expression: str, *, takes_devices: bool = False) -> None:
+        """`takes_devices`: it may ask for devices. Raises `ExpressionError` with the column of the first error."""
+        parser = _Parser(expression, takes_devices)
+        try:
+            self._selects = parser.expression()
+        except RecursionError as error:
+            msg = "found parentheses or `not` nested too deeply"
+            raise ExpressionError(expression, 1, msg) from error
+        self.terms = tuple(parser.terms)
 
+    def __call__(self, target: Any) -> bool:
+        """Return whether something is selected."""
+        return self._selects(target)
 
-def compile_rule(expression: str) -> Selector:
-    """The same for `when`, which may ask for devices. Where those of a target are not known, what they may make true is
-    true."""
-    return _parsed_rule(expression)[0]
-
-
-def compile_selector_of(expression: str, marks_of: Callable[[Of], Iterable[Mark]]) -> Callable[[Of], bool]:
-    """The same for anything else that has `tags`; `marks_of` returns its keyword marks."""
-    return _parsed(expression, marks_of=marks_of)[0]
-
-
-def mark_terms(expression: str) -> tuple[Term, ...]:
-    """Return the words of an expression with what each selects by itself, in order. Raises `ExpressionError`."""
-    return _parsed(expression)[1]
-
-
-def rule_terms(expression: str) -> tuple[Term, ...]:
-    """The same for `when`."""
-    return _parsed_rule(expression)[1]
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def of_rule(when: str) -> Selector:
+        """Return that of a `when`, which may ask for devices. Where those of a target are not known, what they may make
+        true is true."""
+        return Selector(when, takes_devices=True)
 
 
 def names_devices(expression: str) -> bool:
     """Return whether a `when` asks for devices."""
-    return _ON in expression and any(term.traits for term in rule_terms(expression))
-
-
-def _parsed(
-    expression: str, *, marks_of: Callable[[Any], Iterable[Mark]] = marks_of, takes_devices: bool = False
-) -> tuple[Callable[[Any], bool], tuple[Term, ...]]:
-    parser = _Parser(expression, marks_of, takes_devices)
-    try:
-        return parser.expression(), tuple(parser.terms)
-    except RecursionError as error:
-        msg = "found parentheses or `not` nested too deeply"
-        raise ExpressionError(expression, 1, msg) from error
-
-
-@lru_cache(maxsize=4096)
-def _parsed_rule(expression: str) -> tuple[Selector, tuple[Term, ...]]:
-    return _parsed(expression, takes_devices=True)
+    return _ON in expression and any(term.traits for term in Selector.of_rule(expression).terms)
 
 
 def _tokens(expression: str) -> Iterator[_Token]:
@@ -299,9 +210,8 @@ def _tokens(expression: str) -> Iterator[_Token]:
 class _Parser:
     """One method per rule of the grammar. Without `takes_devices`, traits of a device are an error."""
 
-    def __init__(self, text: str, marks_of: Callable[[Any], Iterable[Mark]], takes_devices: bool) -> None:
+    def __init__(self, text: str, takes_devices: bool) -> None:
         self.text = text
-        self._marks_of = marks_of
         self._takes_devices = takes_devices
         self._tokens = _tokens(text)
         self._token = next(self._tokens)
@@ -347,7 +257,7 @@ class _Parser:
             arguments = self._arguments(are_traits=is_device)
             end = self._take(")", expected="',' or ')'").column + 1
         given = frozenset(arguments)
-        selector = _OnSelector(given, self._negated) if is_device else _TermSelector(word, given, self._marks_of)
+        selector = _OnSelector(given, self._negated) if is_device else _TermSelector(word, given)
         text = self.text[first.column - 1 : end - 1]
         self.terms.append(Term(text, first.column, selector, self._negated, given if is_device else frozenset()))
         return selector
@@ -400,13 +310,10 @@ class _Parser:
 class _TermSelector(Struct, frozen=True):
     name: str
     arguments: frozenset[tuple[str, Value]]
-    marks_of: Callable[[Any], Iterable[Mark]]
 
     def __call__(self, target: Any) -> bool:
         is_tag = not self.arguments and self.name in target.tags
-        return is_tag or any(
-            name == self.name and self.arguments <= set(fields) for name, fields in self.marks_of(target)
-        )
+        return is_tag or any(name == self.name and self.arguments <= set(fields) for name, fields in target.marks)
 
 
 class _OnSelector(Struct, frozen=True):

@@ -27,9 +27,9 @@ from msgspec import Struct
 
 from retarget.model import RunTarget, Target
 from retarget.model.devices import TRAITS, DeviceTraits, has_traits
+from retarget.model.marks import Mark
 from retarget.model.names import TARGET_SORTS
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import Mark, marks_of
 
 _COMPILER, _RUNTIME, _DRIVER, _SORT, _BACKEND, _DECLARED, _LAST, _DEVICE = range(8)
 
@@ -80,7 +80,7 @@ class _Kind(Struct, frozen=True):
 
     @classmethod
     def of(cls, target: Target, *, with_devices: bool) -> _Kind:
-        return cls(target.tags, marks_of(target), (target.devices or ()) if with_devices else ())
+        return cls(target.tags, target.marks, (target.devices or ()) if with_devices else ())
 
     def has(self, word: str) -> bool:
         return word in self.tags or any(name == word for name, _ in self.marks)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 from retarget.model import Observation, Stage
-from retarget.results import CaseRecord, Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord
 
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
 _FAILED = frozenset({Outcome.FAILED, Outcome.XFAILED})
@@ -54,16 +54,9 @@ def _shares_artifact(record: TargetRecord, other: TargetRecord) -> bool:
     return len(made) < 2
 
 
-def _cases_of(record: TargetRecord) -> tuple[CaseRecord, ...]:
-    """The cases that were run of a target that did not just pass; none if it failed before."""
-    if record.outcome is not Outcome.XPASSED and record.observation is None:
-        return ()
-    return tuple(case for case in record.cases if case.outcome is not Outcome.NOT_RUN)
-
-
 def _at(record: TargetRecord, name: str) -> TargetRecord:
     """The known outcome of one case: that it passed or failed as the target did, or by itself, or was not run."""
-    cases = {case.name: case for case in _cases_of(record)}
+    cases = {case.name: case for case in record.tried_cases}
     if not (fails(record) or record.outcome is Outcome.XPASSED) or not cases:
         left_out = {case.name for case in record.cases if passes(record) and case.outcome is Outcome.NOT_RUN}
         return replace(record, outcome=Outcome.NOT_RUN) if name in left_out else record
@@ -87,7 +80,7 @@ def _failures(record: TargetRecord) -> dict[str, tuple[str, str]]:
     Where a target fails although some of its cases fail as expected, these do not count.
     """
     left_out = Outcome.XFAILED if record.outcome is Outcome.FAILED else None
-    cases = _cases_of(record)
+    cases = record.tried_cases
     failed = {case.name: (case.stage, case.signature) for case in cases if case.stage and case.outcome is not left_out}
     return failed or {"": _how(record)}
 
@@ -95,7 +88,7 @@ def _failures(record: TargetRecord) -> dict[str, tuple[str, str]]:
 def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
     """Return one sentence or two on what the failure points to; a line each for cases that differ in it."""
     names = set(_failures(failing))
-    apart = bool(_cases_of(failing)) and any(_cases_of(other) and set(_failures(other)) != names for other in others)
+    apart = bool(failing.tried_cases) and any(other.tried_cases and set(_failures(other)) != names for other in others)
     texts: dict[str, list[str]] = {}
     known = {case.name: case for case in failing.cases}
     what = "this case" if apart else "this module"

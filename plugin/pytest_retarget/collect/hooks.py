@@ -7,7 +7,7 @@ from contextlib import suppress
 from fnmatch import fnmatch
 
 import pytest
-from retarget.session import ExpressionError, discover_suites, mark_terms
+from retarget.session import ExpressionError, FileName, Selector
 from retarget.support import counted, did_you_mean, display_path, listed
 
 from pytest_retarget.collect.preselection import preselection
@@ -116,7 +116,7 @@ def _not_entered(session: pytest.Session) -> Iterator[str]:
     for folder in config.stash.get(NOT_ENTERED, {}):
         is_named = folder not in ignored and any(fnmatch(folder.name, one) for one in patterns)
         is_asked = is_named and any(map(session.isinitpath, folder.parents))
-        if is_asked and (files := [*map(display_path, discover_suites([folder]))]):
+        if is_asked and (files := [*map(display_path, FileName.SUITE.below([folder]))]):
             what = f"{listed(files)} {'is' if len(files) == 1 else 'are'} not collected"
             next_step = "name it among the paths, or set norecursedirs"
             yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"
@@ -133,4 +133,4 @@ def unknown_words(text: str, known: Iterable[str], *, only_near: bool = False) -
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in mark_terms(text)))
+    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in Selector(text).terms))

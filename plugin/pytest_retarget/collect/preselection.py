@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from retarget.model import Target
-from retarget.session import ExpressionError, mark_terms
+from retarget.session import ExpressionError, Selector
 
 from pytest_retarget.internals import Expression, KeywordMatcher, MarkMatcher, count_collected
 
@@ -164,7 +164,7 @@ class Preselection:
 def _words(expression: str, *, arguments: bool = False) -> tuple[str, ...] | None:
     """Return the words of an expression; None where pytest will refuse it, as `-k` does words with arguments."""
     try:
-        found = [term.text.partition("(") for term in mark_terms(expression)]
+        found = [term.text.partition("(") for term in Selector(expression).terms]
         Expression.compile(expression)
     except (ExpressionError, SyntaxError, pytest.UsageError):
         return None

@@ -29,7 +29,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from retarget.results import Leg, Outcome, Plan, TargetRecord
-from retarget.session import End, mark_terms
+from retarget.session import End, Selector
 from retarget.support import RetargetError, did_you_mean, display_path, listed
 
 from pytest_retarget.internals import Expression, KeywordMatcher, Skipped, TerminalRepr, is_selected
@@ -123,7 +123,7 @@ class Requirements(Refusing):
             if not declared:
                 errors.append(f"{option}: no target was collected, so nothing that is required can run")
                 continue
-            words = [term.text for term in mark_terms(requirement) if not term.negated]
+            words = [term.text for term in Selector(requirement).terms if not term.negated]
             unknown = [word for word in dict.fromkeys(words) if not any(is_selected(item, word) for item in declared)]
             known = sorted({mark.name for item in declared for mark in item.own_markers}) if unknown else []
             errors += [

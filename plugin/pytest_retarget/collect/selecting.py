@@ -20,10 +20,8 @@ from pathlib import Path
 import pytest
 from retarget.model import Suite, Target
 from retarget.session import (
-    EXPECTATIONS_FILE,
-    MATRIX_FILE,
-    SUITE_FILE,
     CollectedSuite,
+    FileName,
     FoundFiles,
     PytestConfiguration,
     Selection,
@@ -47,7 +45,6 @@ COLLECTING = frozenset(
     }
 )
 LIMITS = frozenset({"--retarget-cache-dir", "--retarget-compile-timeout", "--retarget-run-timeout"})
-_DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE})
 
 
 def select(request: SelectionRequest) -> Selection:
@@ -156,7 +153,7 @@ class Errors:
         error = raised.__cause__ if raised is not None else None
         if isinstance(error, DiagnosticsError):
             self.diagnostics.update(dict.fromkeys(error.diagnostics))
-            above = [folder / SUITE_FILE for folder in node.path.parents]
+            above = [folder / FileName.SUITE for folder in node.path.parents]
             self.files.update([path for path in above if path.is_file()][:1])
         elif isinstance(error, RetargetError):
             self.errors[str(error)] = None
@@ -187,7 +184,7 @@ class _Collector(Errors):
     def pytest_collect_directory(self, path: Path) -> None:
         """Note the declarations of each folder that is entered, also links to nothing, which are no files to pytest."""
         if any(path.is_relative_to(root) for root in self._roots):  # pytest lists what is beside them, too
-            self.files.update(path / name for name in _DECLARATIONS if os.path.lexists(path / name))
+            self.files.update(path / name for name in FileName if os.path.lexists(path / name))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import CompileTarget, Module, Origin, RunTarget, Suite, Target
-from retarget.session import MATRIX_FILE, SUITE_FILE, Assignment, TargetRules
+from retarget.session import Assignment, FileName, TargetRules
 from retarget.support import display_path
 
 from pytest_retarget.collect.preselection import Indices, preselection
@@ -48,7 +48,7 @@ class ModuleFile(_Collecting, pytest.File):
         found.by_module = True
         searched = []
         for folder in self.path.parents:
-            path = folder / SUITE_FILE
+            path = folder / FileName.SUITE
             if not path.is_file():
                 continue
             searched.append(display_path(path))
@@ -68,10 +68,10 @@ class MatrixFile(_Collecting, pytest.File):
     """A `matrix.toml` or `expectations.toml` named on the command line, which is a mistake."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        what = "configs" if self.path.name == MATRIX_FILE else "expectations"
+        what = "configs" if self.path.name == FileName.MATRIX else "expectations"
         msg = (
             f"{display_path(self.path)}: holds {what} for the suites at and below its folder and no suites itself; "
-            f"expected a folder, a {SUITE_FILE} or a module, such as: pytest {display_path(self.path.parent)}"
+            f"expected a folder, a {FileName.SUITE} or a module, such as: pytest {display_path(self.path.parent)}"
         )
         raise NotCollectedError(msg)
 

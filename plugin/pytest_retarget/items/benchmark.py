@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, RunTarget
+from retarget.model import CompileTarget, Metric, RunTarget
+from retarget.results import GoldenRules, Measurement, Sessions
 from retarget.session import host_identity
 from retarget.support import RetargetError, counted
 
 from pytest_retarget.options import SETTINGS
+from pytest_retarget.session.declared import declared
 
 if TYPE_CHECKING:
-    from retarget.results import Baseline, TargetRecord
-    from retarget.session import GoldenAssignment, Trial
+    from retarget.results import SessionResults, TargetRecord
+    from retarget.session import Trial
 
 _SHOWN = 10
 """How many targets the end of the session shows, the slowest."""
@@ -36,8 +38,8 @@ class Benchmark:
         self._config = config
         self._settings = config.stash[SETTINGS]
         self._began = time.time()
-        self._host = platform.node(), host_identity()[:12]  # as the session's results name them
-        self._goldens: dict[tuple[Path, str], GoldenAssignment] = {}
+        # as the session's results name them
+        self._goldens = GoldenRules(platform.node(), host_identity()[:12], self._earlier)
         self._slowest: list[tuple[float, str, str]] = []
         self._unjudged: list[str] = []
         self._timed = 0
@@ -50,8 +52,6 @@ class Benchmark:
     def judge(self, trial: Trial, path: Path, *, passes: bool = True) -> None:
         """Record what was measured of a target that passed, of the suite file `path`. Raises `GoldenError` for golden
         rules that it breaks. One that fails as expected is not measured, and no rule judged."""
-        from retarget_bench.golden import judge_goldens  # only benchmarks need it
-
         record = trial.record
         if passes and isinstance(trial.target, CompileTarget):
             if record.compile is None or not record.compile.artifact:
@@ -59,12 +59,9 @@ class Benchmark:
             self._record_statistics(trial, trial.target)
         if passes:
             self._count(trial.record)
-        compiled = record.compile.devices if record.compile is not None else ()
-        devices = record.devices if isinstance(trial.target, RunTarget) else compiled
-        goldens = self._rules(path, trial.target.compiled.suite)
-        rules = goldens.of(trial.target, [device.traits for device in devices])
-        baseline = self._baseline if any(rule.within is not None for rule in rules) else {}
-        results = tuple(judge_goldens(rules, trial.record, baseline, *self._host, passes=passes))
+        found = declared(self._config)
+        suite = next(one for one in found.suites(path) if one.name == trial.target.compiled.suite)
+        results = self._goldens.judge(suite, found.targets(suite, path), trial.target, trial.record, passes=passes)
         trial.update_record(goldens=tuple(one for _, one in results))
         self._unjudged += [
             f"{trial.target.name}: {_of_case(one.case)}{one.text}" for _, one in results if one.verdict == "not judged"
@@ -88,35 +85,16 @@ class Benchmark:
             if found is not None and (compiled := trial.record.compile) is not None:
                 trial.update_record(compile=replace(compiled, dispatches=found.dispatches, transient=found.transient))
 
-    def _rules(self, path: Path, name: str) -> GoldenAssignment:
-        from retarget.session import GoldenAssignment
-
-        from pytest_retarget.session.declared import declared
-
-        key = path, name
-        if key not in self._goldens:
-            found = declared(self._config)
-            suite = next(one for one in found.suites(path) if one.name == name)
-            targets = found.targets(suite, path) if suite.goldens else ()
-            self._goldens[key] = GoldenAssignment.assign(suite.goldens, targets)
-        return self._goldens[key]
-
-    @cached_property
-    def _baseline(self) -> Baseline:
-        """The measurements of earlier sessions. Raises `RetargetError` for results that cannot be read."""
-        from retarget.results import Measurement, read_results
-
+    def _earlier(self) -> Sequence[SessionResults]:
+        """The results of earlier sessions. Raises `RetargetError` for results that cannot be read."""
         baseline = self._settings.benchmark.baseline if self._settings.benchmark else None
         place = baseline or self._settings.results
         if place is None:
-            return {}
-        sessions = read_results([place], if_any=baseline is None)
-        return Measurement.baseline([one for one in sessions if one.start.started < self._began])
+            return ()
+        sessions = Sessions.read([place], if_any=baseline is None)
+        return [one for one in sessions if one.start.started < self._began]
 
     def _count(self, record: TargetRecord) -> None:
-        from retarget.model import Metric
-        from retarget.results import Measurement
-
         for one in Measurement.of(record):
             if one.metric is Metric.LATENCY:
                 self._timed += 1

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from retarget.results import RESULTS_SUFFIX, FailureGroup, Outcome, Result, TargetRecord
+from retarget.results import FailureGroup, Outcome, Result, SessionResults, TargetRecord
 from retarget.session import Registry
 from retarget.support import RetargetError, counted, display_path, first_line
 from retarget_report.folder import expect_free
@@ -144,7 +144,7 @@ class Page:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Write the page when the results have come to their end, and say where it is."""
         yield
-        if not any(self.results.glob(f"*{RESULTS_SUFFIX}")):
+        if not any(self.results.glob(f"*{SessionResults.suffix}")):
             return  # nothing was run
         command = [sys.executable, "-m", "retarget.cli", "report", str(self.results), "-o", str(self._site)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from retarget.model import Stage
 from retarget.results import Result
-from retarget.session import BY_HAND
+from retarget.session import Commands
 from retarget.support import strip_colour
 
 from pytest_retarget.internals import ReprEntryNative, ReprExceptionInfo
@@ -96,7 +96,7 @@ def _text(longrepr: object) -> str | None:
     if not all(isinstance(entry, ReprEntryNative) for entry in entries):
         return None
     text = "".join(line for entry in entries for line in entry.lines)
-    return strip_colour(text.partition(BY_HAND)[0])
+    return strip_colour(text.partition(Commands.heading)[0])
 
 
 def without_names(text: str, names: Iterable[str]) -> str:

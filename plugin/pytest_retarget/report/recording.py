@@ -11,13 +11,13 @@ they are reported as skipped. So do those that failed before, and of which only 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
-from retarget.results import CaseRecord, Outcome, TargetRecord
+from retarget.results import Outcome, TargetRecord
 from retarget.session import End
 
 from pytest_retarget.internals import SubtestContext, junit_log
@@ -117,37 +117,38 @@ def log_cases(config: pytest.Config, report: pytest.TestReport, record: TargetRe
     plugins = config.pluginmanager
     counting = [plugins.get_plugin(name) for name in _COUNTS_TESTS] + [junit_log(config)]
     hook = plugins.subset_hook_caller("pytest_runtest_logreport", [one for one in counting if one is not None])
+    for one in _subtests(report, record):
+        hook(report=one)
+
+
+def _subtests(report: pytest.TestReport, record: TargetRecord) -> Iterator[pytest.SubtestReport]:
     for case in record.cases:
-        hook(report=_subtest(report, case))
-
-
-def _subtest(report: pytest.TestReport, case: CaseRecord) -> pytest.SubtestReport:
-    is_skip = case.outcome is Outcome.NOT_RUN
-    location = (str(report.location[0]), (report.location[1] or 0) + 1, f"Skipped: {case.reason}")
-    one = pytest.SubtestReport(
-        nodeid=report.nodeid,
-        location=report.location,
-        keywords=report.keywords,
-        outcome=_STATUS[case.outcome][0],  # type: ignore[arg-type]
-        longrepr=location if is_skip else case.reason or None,
-        when="call",
-        duration=case.seconds,
-        start=report.start,
-        stop=report.start + case.seconds,
-        user_properties=[
-            ("retarget.case", case.name),
-            ("retarget.outcome", str(case.outcome)),
-            ("retarget.seconds", f"{case.seconds:.6f}"),
-            *((f"retarget.{name}", text) for name in ("stage", "signature") if (text := getattr(case, name))),
-        ],
-    )
-    one.context = SubtestContext(msg=case.name, kwargs={})
-    if case.outcome is Outcome.XFAILED:
-        one.wasxfail = case.reason
-    if (node := getattr(report, "node", None)) is not None:  # the terminal names xdist's workers
-        one.node = node  # type: ignore[attr-defined]
-    setattr(one, _CASE, str(case.outcome))
-    return one
+        is_skip = case.outcome is Outcome.NOT_RUN
+        location = (str(report.location[0]), (report.location[1] or 0) + 1, f"Skipped: {case.reason}")
+        one = pytest.SubtestReport(
+            nodeid=report.nodeid,
+            location=report.location,
+            keywords=report.keywords,
+            outcome=_STATUS[case.outcome][0],  # type: ignore[arg-type]
+            longrepr=location if is_skip else case.reason or None,
+            when="call",
+            duration=case.seconds,
+            start=report.start,
+            stop=report.start + case.seconds,
+            user_properties=[
+                ("retarget.case", case.name),
+                ("retarget.outcome", str(case.outcome)),
+                ("retarget.seconds", f"{case.seconds:.6f}"),
+                *((f"retarget.{name}", text) for name in ("stage", "signature") if (text := getattr(case, name))),
+            ],
+        )
+        one.context = SubtestContext(msg=case.name, kwargs={})
+        if case.outcome is Outcome.XFAILED:
+            one.wasxfail = case.reason
+        if (node := getattr(report, "node", None)) is not None:  # the terminal names xdist's workers
+            one.node = node  # type: ignore[attr-defined]
+        setattr(one, _CASE, str(case.outcome))
+        yield one
 
 
 def case_status(

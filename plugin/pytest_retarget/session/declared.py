@@ -18,20 +18,17 @@ from typing import Any
 import pytest
 from retarget.model import Module, Suite, Target, Toolchain
 from retarget.session import (
-    MATRIX_FILE,
-    SUITE_FILE,
     Assignment,
     CacheChoice,
     DeclarationLoader,
+    FileName,
     Registry,
     RuleSet,
     RuleUsage,
     Store,
-    discover_suites,
     expand_suite,
     load_extensions,
 )
-from retarget.session import marks_of as keyword_marks
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, ScratchFolder, display_path, grouped
 
 from pytest_retarget.options import OF_ONE_ID, SETTINGS, usage_errors
@@ -186,7 +183,7 @@ def declared(config: pytest.Config) -> Declared:
 
 def is_declared(config: pytest.Config, path: Path, *, as_source: bool = False) -> bool:
     """Return whether a file is a module of a suite above it or holds cases of one; or may, where a suite has errors."""
-    files = [folder / SUITE_FILE for folder in path.parents if (folder / SUITE_FILE).is_file()]
+    files = [folder / FileName.SUITE for folder in path.parents if (folder / FileName.SUITE).is_file()]
     return any(declared(config).may_declare(file, path, as_source=as_source) for file in files)
 
 
@@ -233,8 +230,8 @@ class Marks:
         if not (self._config.getini("strict") if is_strict is None else is_strict):
             return
         unknown = set(words) - self._known
-        names = (SUITE_FILE, MATRIX_FILE) if unknown else ()
-        files = [file for name in names for file in discover_suites([self._config.rootpath], name=name)]
+        names = (FileName.SUITE, FileName.MATRIX) if unknown else ()
+        files = [file for name in names for file in name.below([self._config.rootpath])]
         text = "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
         for word in sorted(word for word in unknown if re.search(rf"""(['"]){re.escape(word)}\1""", text)):
             self._config.addinivalue_line("markers", f"{word}: retarget: a word of suites that are not collected")
@@ -249,7 +246,7 @@ class Marks:
         known = self._lists.get(key)
         if known is None:
             words = [self._word(tag) for tag in target.tags]
-            fields = [self._field(name, values) for name, values in keyword_marks(target)]
+            fields = [self._field(name, values) for name, values in target.marks]
             known = self._lists[key] = words + fields, parts
         return known[0]
 

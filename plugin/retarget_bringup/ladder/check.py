@@ -17,7 +17,6 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
-from retarget.session import COMPILE_STAGES
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
@@ -32,7 +31,7 @@ _LONGEST = 200
 _CHANCE = frozenset({"flaky", "intermittent"})
 """The outcomes of rules by which a target may pass, too."""
 
-_AT_COMPILE = dict.fromkeys(COMPILE_STAGES, frozenset({Rung.NONE}))
+_AT_COMPILE = dict.fromkeys(("compile", "crash", "timeout"), frozenset({Rung.NONE}))
 _STOPPED = frozenset({Rung.COMPILES, Rung.LOADS, Rung.DISPATCHES})
 _AT_RUN = {
     "load": frozenset({Rung.COMPILES}),

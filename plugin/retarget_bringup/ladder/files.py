@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from retarget.model import Rung, name_error
-from retarget.session import ExpressionError, compile_selector, schema_problems
+from retarget.session import ExpressionError, Selector, schema_problems
 from retarget.support import (
     Checkout,
     Diagnostic,
@@ -30,7 +30,6 @@ from retarget.support import (
     Problem,
     RetargetError,
     below_error,
-    diagnostics_of,
     did_you_mean,
     display_path,
     read_regular,
@@ -287,7 +286,7 @@ class Settings(_SettingsTable):
 
     def diagnostics(self, problems: Sequence[Problem]) -> tuple[Diagnostic, ...]:
         """Return problems of the file as errors with lines."""
-        return diagnostics_of(self.file, self.text, problems)
+        return Problem.locate(self.file, self.text, problems)
 
 
 def find_settings(name: str, folder: Path) -> Path:
@@ -327,9 +326,9 @@ def read_settings(file: Path) -> Settings:
         table = _SettingsTable.model_validate(data)
     except ValidationError as error:
         problems = schema_problems(error, data, model=_SettingsTable)
-        raise DiagnosticsError(diagnostics_of(file, text, problems)) from None
+        raise DiagnosticsError(Problem.locate(file, text, problems)) from None
     if found := [*_problems(file, table)]:
-        raise DiagnosticsError(diagnostics_of(file, text, found))
+        raise DiagnosticsError(Problem.locate(file, text, found))
     return Settings.model_construct(file=file, text=text, **dict(table))
 
 
@@ -339,6 +338,6 @@ def _problems(file: Path, table: _SettingsTable) -> Iterator[Problem]:
         if message := below_error(path, root):
             yield Problem(("paths", at), message)
     try:
-        compile_selector(table.select)
+        Selector(table.select)
     except ExpressionError as error:
         yield Problem(("select",), f"{table.select!r}: {error.diagnostic}")

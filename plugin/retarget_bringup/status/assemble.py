@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from retarget.extension import ModuleSize
 from retarget.model import Rung
 from retarget.results import Result, State, TargetRecord
-from retarget.session import BY_HAND
+from retarget.session import Commands
 from retarget.support import counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
@@ -282,7 +282,7 @@ def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]
 
 def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
     """Return the first lines of a failure's report that say more than its message, which is a summary of them."""
-    lines = [line for line in record.text[:_BEGINS].partition(BY_HAND)[0].splitlines() if line.strip()]
+    lines = [line for line in record.text[:_BEGINS].partition(Commands.heading)[0].splitlines() if line.strip()]
     more = lines[1:] if lines and lines[0].strip() == record.message.strip() else lines
     return tuple(shown(line) for line in (more or [record.message])[:_LINES])
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 from retarget.cli import whole_number, words_for_pytest
 from retarget.model import RunTarget, Toolchain
-from retarget.session import collect_targets
+from retarget.session import Declared
 from retarget.support import RetargetError, display_path, install_hint, user_path
 
 from retarget_bringup.ladder.check import add_arguments, apply_options, raised
@@ -146,7 +146,7 @@ def _of(found: Found, arguments: argparse.Namespace) -> tuple[Status, Lines]:
 
 def _watch(settings: Settings, arguments: argparse.Namespace, more: Sequence[str]) -> int:
     """Show the status, then the effect of each change, until Ctrl-C."""
-    declared = collect_targets(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
+    declared = Declared.collect(settings.root, settings.paths, arguments.retarget_extension, mark=settings.select)
     compilers = {one.compiled.compiler.toolchain for one in declared.targets}
     runtimes = {one.target.runtime.toolchain for one in declared.targets if isinstance(one.target, RunTarget)}
     extensions = arguments.retarget_extension

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from retarget.cli import run_session
 from retarget.extension import Compiler, ModuleSize, UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
-from retarget.results import Sessions, TargetRecord, read_results
-from retarget.session import CacheChoice, Declared, Engine, check_drivers, collect_targets, compile_selector, mark_terms
+from retarget.results import Sessions, TargetRecord
+from retarget.session import CacheChoice, Declared, Engine, Selector, check_drivers
 from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
 from retarget_bringup.driver import driver_targets, write_checks
@@ -61,8 +61,8 @@ def read_found(
     Raises `RetargetError` for what cannot be read: results, the ladder, declarations.
     """
     ladder = read_ladder(settings.ladder_file)
-    sessions = read_results(folders)
-    declared = declared or collect_targets(settings.root, settings.paths, extensions)
+    sessions = Sessions.read(folders)
+    declared = declared or Declared.collect(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, extensions=extensions) as engine:
         selected = _selected(settings, declared)
         configs = {one.name for one in _runtimes(settings, selected)}
@@ -120,14 +120,14 @@ def _key(engine: Engine, target: CompileTarget) -> str:
 def _selected(settings: Settings, declared: Declared) -> Declared:
     """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for an unknown driver or
     reference."""
-    is_selected = compile_selector(settings.select)
-    selected = [one for one in declared.targets if is_selected(one.target)]
+    selector = Selector(settings.select)
+    selected = [one for one in declared.targets if selector(one.target)]
     problems = []
     if not selected:
         message = f"found {settings.select!r}, which selects no target of {', '.join(settings.paths)}"
         problems.append(Problem(("select",), message))
     tags = dict.fromkeys(tag for one in declared.targets for tag in one.target.tags) if selected else ()
-    for term in mark_terms(settings.select) if selected else ():
+    for term in selector.terms if selected else ():
         if not term.negated and not any(term.selector(one.target) for one in declared.targets):
             message = f"found the word {term.text!r}, which no target has as a tag{did_you_mean(term.text, tags)}"
             problems.append(Problem(("select",), message))
@@ -167,7 +167,7 @@ def run_found(
     Raises `RetargetError` for what `read_found` refuses, and where pytest runs nothing.
     """
     read_ladder(settings.ladder_file)  # its errors are reported before minutes of work
-    declared = collect_targets(settings.root, settings.paths, extensions)
+    declared = Declared.collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
     configs = _runtimes(settings, _selected(settings, declared))
     if checks_drivers and configs:
@@ -211,7 +211,7 @@ def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] =
     with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as folder:
         what = f"running {counted(len(targets), 'module')} with the reference backend"
         run_pytest(found.settings.root, Path(folder), (), targets=targets, extensions=extensions, what=what)
-        return read_results([Path(folder)]).results
+        return Sessions.read([Path(folder)]).results
 
 
 _KEPT = 5

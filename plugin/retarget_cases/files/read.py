@@ -25,7 +25,6 @@ from retarget.support import (
     KeyPath,
     Problem,
     RetargetError,
-    diagnostics_of,
     did_you_mean,
     read_toml,
 )
@@ -130,11 +129,11 @@ class CasesFile(Struct, frozen=True, kw_only=True):
         agreements = [case.agreement for case in self.cases if case.agreement is not None]
         for agreement in agreements:
             problems += reach_problems(agreement, suite=suite.name, running=running, known=known)
-        return diagnostics_of(self.path, self.text, [*problems, *cycle_problems(agreements, known)])
+        return Problem.locate(self.path, self.text, [*problems, *cycle_problems(agreements, known)])
 
     def diagnostic(self, key_path: KeyPath, message: str) -> DiagnosticsError:
         """Return the error for a key of the file."""
-        return DiagnosticsError(diagnostics_of(self.path, self.text, [Problem(key_path, message)]))
+        return DiagnosticsError(Problem.locate(self.path, self.text, [Problem(key_path, message)]))
 
 
 def read_cases_file(path: Path, folder: Path, *, of_model: bool = False) -> CasesFile:
@@ -162,7 +161,7 @@ def _read(path: Path, folder: Path, of_model: bool) -> CasesFile:
     reader = _Reader(files=files, problems=problems, of_case=ModelCaseTable if of_model else CaseTable)
     found = reader.file(path, text, data, table)
     if problems:
-        raise DiagnosticsError(diagnostics_of(path, text, problems))
+        raise DiagnosticsError(Problem.locate(path, text, problems))
     return found
 
 

@@ -21,16 +21,7 @@ from pathlib import Path
 
 from msgspec import Struct
 from retarget.model import tag_error
-from retarget.support import (
-    Diagnostic,
-    DiagnosticsError,
-    KeyPath,
-    Problem,
-    diagnostics_of,
-    did_you_mean,
-    display_path,
-    read_toml,
-)
+from retarget.support import Diagnostic, DiagnosticsError, KeyPath, Problem, did_you_mean, display_path, read_toml
 
 _FORMAT = 1
 _HEADER = """\
@@ -68,7 +59,7 @@ def read_manifest(path: Path) -> Manifest:
         known: dict[str, str | None] = {}
         tests = {name: _tags(name, one, known, problems) for name, one in written.items()}
     if problems:
-        raise DiagnosticsError(diagnostics_of(path, text, problems))
+        raise DiagnosticsError(Problem.locate(path, text, problems))
     return Manifest(package=str(document["package"]), tests=tests)
 
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, fit, kind_of, read_npz, type_text
-from retarget.model import DeclaredType, mlir_name
-from retarget.support import DataFiles, RetargetError, room_error
+from retarget.arrays import Elements, RawFile, StoredArrays, fit
+from retarget.model import DeclaredType
+from retarget.support import DataFiles, RetargetError
 
 from retarget_cases.files.tables import (
     BinTable,
@@ -71,7 +71,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
             case NpyTable():
                 stored = StoredArrays(path=self.files.path(table.npy)).only()
             case NpzTable():
-                stored = read_npz(self.files.path(table.npz), table.array)
+                stored = StoredArrays(path=self.files.path(table.npz)).of_archive(table.array)
             case PbTable():
                 from retarget_cases.onnx.models import read_tensor
 
@@ -82,7 +82,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
         if name is None:
             msg = f"found no element type, expected dtype = …: {_undeclared(declared)}"
             raise InvalidValueError(msg)
-        dtype = dtype_named(name)
+        dtype = Elements.named(name).dtype
         if isinstance(table, ValuesTable):
             return literal(table.values, dtype, declared, value.shape)
         shape = _shape(value, declared)
@@ -91,7 +91,7 @@ class ArrayBuilder(Struct, frozen=True, kw_only=True):
             return RawFile(path=self.files.path(table.bin)).only(dtype=dtype, shape=shape)
         if self.only_checks or isinstance(table, FillTable):
             element = None if declared is None else declared.element
-            scalar = DeclaredType(text=mlir_name(name), element=element, dtype=name, shape=())
+            scalar = DeclaredType(text=Elements.of(dtype).text(), element=element, dtype=name, shape=())
             written = table.fill if isinstance(table, FillTable) else 1  # which every type has
             filling = literal(written, dtype, scalar, ())
             return np.broadcast_to(filling, shape) if self.only_checks else np.full(shape, filling, dtype)
@@ -126,7 +126,7 @@ def _shape(value: Value, declared: DeclaredType | None) -> tuple[int, ...]:
 
 
 def _expect_room(shape: Sequence[int], dtype: np.dtype[Any]) -> None:
-    if message := room_error(type_text(shape, dtype), math.prod(shape) * dtype.itemsize):
+    if message := DataFiles.room_error(Elements.of(dtype).text(shape), math.prod(shape) * dtype.itemsize):
         raise InvalidValueError(message)
 
 
@@ -136,7 +136,7 @@ def _as_written(array: Array, value: Value) -> Array:
         return array
     shape = array.shape if value.shape is None else value.shape
     name = array.dtype.name if value.dtype is None else value.dtype
-    text = type_text(shape, dtype_named(name)) if value.dtype is not None else "x".join([*map(str, shape), "…"])
+    text = Elements.named(name).text(shape) if value.dtype is not None else "x".join([*map(str, shape), "…"])
     return fit(array, DeclaredType(text=text, dtype=value.dtype, shape=value.shape))
 
 
@@ -149,10 +149,10 @@ def count_up(table: IotaTable, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
     """Return numbers from `iota` in steps. Raises `InvalidValueError` for those that the type cannot hold."""
     count = math.prod(shape)
     start, step = table.iota, table.step
-    kind = kind_of(dtype)
+    kind = Elements.of(dtype).kind
     if kind in "iu":
         if not isinstance(start, int) or not isinstance(step, int):
-            msg = f"found {start!r} and step {step!r}, expected integers ({type_text((), dtype)})"
+            msg = f"found {start!r} and step {step!r}, expected integers ({Elements.of(dtype).text()})"
             raise InvalidValueError(msg)
         for number in (start, start + step * max(count - 1, 0)):
             integer_of(number, dtype)
@@ -173,8 +173,8 @@ def draw(table: Any, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.ra
     """Return random numbers of a distribution. Raises `InvalidValueError` for those that the type cannot hold."""
     if isinstance(table, IntegersTable):
         return _drawn_integers(table, dtype, shape, random)
-    if kind_of(dtype) in "biu":
-        msg = f"found numbers with a fraction, expected random = 'integers' for {type_text((), dtype)}"
+    if Elements.of(dtype).kind in "biu":
+        msg = f"found numbers with a fraction, expected random = 'integers' for {Elements.of(dtype).text()}"
         raise InvalidValueError(msg)
     drawn = (*shape, 2) if dtype.kind == "c" else shape
     if isinstance(table, NormalTable):
@@ -192,7 +192,7 @@ def draw(table: Any, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.ra
 def _drawn_integers(
     table: IntegersTable, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator
 ) -> Array:
-    kind = kind_of(dtype)
+    kind = Elements.of(dtype).kind
     if kind == "b":
         if table.low < 0 or table.high > 2:
             msg = f"found {table.low} to {table.high - 1}, expected low = 0 and high = 2 for Booleans"
@@ -201,7 +201,9 @@ def _drawn_integers(
         integer_of(table.low, dtype)
         integer_of(table.high - 1, dtype)
     elif max(abs(table.low), abs(table.high)) > 1 << 53:
-        msg = f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {type_text((), dtype)}"
+        msg = (
+            f"found {table.low} to {table.high - 1}, expected integers of at most 2^53 for {Elements.of(dtype).text()}"
+        )
         raise InvalidValueError(msg)
     wide = np.uint64 if table.high > 1 << 63 else np.int64
     numbers = random.integers(table.low, table.high, shape, dtype=wide)
@@ -235,7 +237,7 @@ class InvalidValueError(RetargetError):
 
 
 def _unheld(found: str, dtype: np.dtype[Any], index: tuple[int, ...] = ()) -> InvalidValueError:
-    return InvalidValueError(f"found {found}, which {type_text((), dtype)} cannot hold", index)
+    return InvalidValueError(f"found {found}, which {Elements.of(dtype).text()} cannot hold", index)
 
 
 def literal(
@@ -253,12 +255,12 @@ def literal(
     outer = found[:rank] if not is_flat or shape is None else shape
     if len(outer) < rank and 0 in outer and sizes is not None:  # nothing is left that could show the other sizes
         outer = (*outer, *(size or 0 for size in sizes[len(outer) :]))
-    is_nested = any(isinstance(element, list) for _, element in elements) and kind_of(dtype) != "c"
+    is_nested = any(isinstance(element, list) for _, element in elements) and Elements.of(dtype).kind != "c"
     fits = outer == shape if shape is not None else declared is None or declared.fits(outer)
     if is_nested or not fits:
         is_declared = declared is not None and declared.shape == sizes
-        expected = declared.text if declared is not None and is_declared else type_text(shape or (), dtype)
-        msg = f"found {type_text(found, dtype)}, expected {expected}"
+        expected = declared.text if declared is not None and is_declared else Elements.of(dtype).text(shape or ())
+        msg = f"found {Elements.of(dtype).text(found)}, expected {expected}"
         raise InvalidValueError(msg)
     is_signless = declared is not None and declared.is_signless
     return _converted(elements, dtype, is_signless=is_signless).reshape(outer)
@@ -287,7 +289,7 @@ def _converted(elements: Sequence[tuple[tuple[int, ...], object]], dtype: np.dty
             numbers.append(_number(element, dtype, is_signless=is_signless))
         except InvalidValueError as error:
             raise InvalidValueError(str(error), index) from error
-    if kind_of(dtype) in "biuc":
+    if Elements.of(dtype).kind in "biuc":
         return np.array(numbers, dtype)
     wide = np.array(numbers, np.float64)
     with np.errstate(all="ignore"):
@@ -305,7 +307,7 @@ def first_lost(wide: Array, converted: Array) -> int | None:
     """
     back = converted.astype(np.float64)
     lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
-    if bits_of(converted.dtype) < 8:
+    if Elements.of(converted.dtype).bits < 8:
         lost |= np.abs(wide) > float(ml_dtypes.finfo(converted.dtype).max)  # type: ignore[no-untyped-call]
     bad = np.flatnonzero(lost)
     return int(bad[0]) if bad.size else None
@@ -313,7 +315,7 @@ def first_lost(wide: Array, converted: Array) -> int | None:
 
 def _number(element: object, dtype: np.dtype[Any], *, is_signless: bool) -> bool | int | float | complex:
     """Return an element as Python's nearest type. Raises `InvalidValueError` for one that does not fit."""
-    kind = kind_of(dtype)
+    kind = Elements.of(dtype).kind
     if kind == "b":
         if isinstance(element, bool | int) and element in {0, 1}:
             return bool(element)
@@ -331,13 +333,14 @@ def integer_of(element: object, dtype: np.dtype[Any], *, is_signless: bool = Fal
         with contextlib.suppress(ValueError):
             element = int(element, 0)
     if isinstance(element, bool) or not isinstance(element, int):
-        msg = f"found {_shown(element)}, expected an integer ({type_text((), dtype)})"
+        msg = f"found {_shown(element)}, expected an integer ({Elements.of(dtype).text()})"
         raise InvalidValueError(msg)
-    bits, kind = bits_of(dtype), kind_of(dtype)
+    elements = Elements.of(dtype)
+    bits, kind = elements.bits, elements.kind
     lowest = 0 if kind == "u" else -(1 << (bits - 1))
     highest = (1 << bits) - 1 if kind == "u" or is_signless else (1 << (bits - 1)) - 1
     if not lowest <= element <= highest:
-        msg = f"found {_shown(element)}, expected {lowest} to {highest} ({type_text((), dtype)})"
+        msg = f"found {_shown(element)}, expected {lowest} to {highest} ({Elements.of(dtype).text()})"
         raise InvalidValueError(msg)
     return element - (1 << bits) if kind == "i" and element >= 1 << (bits - 1) else element
 
@@ -349,7 +352,7 @@ def _real(element: object, dtype: np.dtype[Any]) -> float:
             with contextlib.suppress(ValueError):
                 number = float.fromhex(element) if "0x" in element.lower() else float(element)
         if isinstance(number, bool) or not isinstance(number, int | float):
-            msg = f"found {_shown(element)}, expected a number ({type_text((), dtype)})"
+            msg = f"found {_shown(element)}, expected a number ({Elements.of(dtype).text()})"
             raise InvalidValueError(msg)
         real = float(number)
     except OverflowError:

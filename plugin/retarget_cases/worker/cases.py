@@ -11,18 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
-from retarget.arrays import dtype_of, fit
+from retarget.arrays import Elements, fit
 from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model import DeclaredType
-from retarget.support import (
-    DataFiles,
-    Diagnostic,
-    DiagnosticsError,
-    Problem,
-    RetargetError,
-    diagnostics_of,
-    did_you_mean,
-)
+from retarget.support import DataFiles, Diagnostic, DiagnosticsError, Problem, RetargetError, did_you_mean
 
 from retarget_cases.files.read import CasesFile, Reference, WrittenCase, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
@@ -185,7 +177,7 @@ class Reading(Struct, frozen=True, kw_only=True):
                     index = ("fill" if isinstance(value.table, FillTable) else "values", *index)
                 problems.append(Problem((*value.key_path, *index), message))
         if problems:
-            raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
+            raise DiagnosticsError(Problem.locate(self.file.path, self.file.text, problems))
         return tuple(arrays)
 
     def _computed(
@@ -222,7 +214,7 @@ class Reading(Struct, frozen=True, kw_only=True):
             except RetargetError as error:
                 problems.append(Problem(reference.key_path, f"result {position} of {reference.written}: {error}"))
         if problems:
-            raise DiagnosticsError(diagnostics_of(self.file.path, self.file.text, problems))
+            raise DiagnosticsError(Problem.locate(self.file.path, self.file.text, problems))
         return tuple(arrays)
 
 
@@ -234,10 +226,10 @@ def _parsed(types: Sequence[str]) -> tuple[DeclaredType, ...] | None:
 def _result(result: object, declared: DeclaredType | None) -> Array:
     """Return a result of a reference as an array. Python's own numbers take the declared type, arrays must have it."""
     if isinstance(result, bool | int | float | complex) and not isinstance(result, np.generic):
-        dtype = None if declared is None else dtype_of(declared)
-        if declared is not None and dtype is not None:
+        elements = None if declared is None else Elements.declared(declared)
+        if declared is not None and elements is not None:
             written = [result.real, result.imag] if isinstance(result, complex) else result
-            return fit(literal(written, dtype, declared, ()), declared)
+            return fit(literal(written, elements.dtype, declared, ()), declared)
         return np.asarray(result)
     if isinstance(result, np.ma.MaskedArray) or not isinstance(result, np.ndarray | np.generic):
         msg = f"found {type(result).__name__}, expected a NumPy array"

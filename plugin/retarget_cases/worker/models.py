@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from retarget.extension import CaseRequest, FunctionInfo
-from retarget.support import KeyPath, Problem, RetargetError, diagnostics_of, did_you_mean, display_path
+from retarget.support import KeyPath, Problem, RetargetError, did_you_mean, display_path
 
 from retarget_cases.files import SUFFIX, cases_file_of
 from retarget_cases.files.read import DEFAULT_REFERENCE, CasesFile, WrittenCase, default_generator, read_cases_file
@@ -61,7 +61,7 @@ def model_readings(request: CaseRequest, function: str, *, only_checks: bool = F
             types_of_model=True,
             only_checks=only_checks,
             inputs=tuple(value.name for value in model.inputs),
-            problems=tuple(diagnostics_of(origin.path, origin.text, problems)),
+            problems=tuple(Problem.locate(origin.path, origin.text, problems)),
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from retarget.cli import text_table
 from retarget.results import Plan
-from retarget.session import collect_targets
+from retarget.session import Declared
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -52,7 +52,7 @@ def _emit(arguments: argparse.Namespace) -> int:
             raise argparse.ArgumentError(None, f"found the CI system {system!r}{hint}")
     systems = arguments.system or config.emit
     lock = lock_of(
-        config, coverage_of(config, collect_targets(config.folder, config.paths, arguments.retarget_extension))
+        config, coverage_of(config, Declared.collect(config.folder, config.paths, arguments.retarget_extension))
     )
     if arguments.check:
         found = DiagnosticsError([*emitted_problems(config, systems), *lock_problems(config.folder, lock)])

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 from retarget.cli import text_table
 from retarget.results import History, Plan
-from retarget.session import collect_targets
+from retarget.session import Declared
 from retarget.support import Checkout, counted, display_path, write_files
 
 from retarget_ci.planning.fingerprints import changes_since
@@ -43,7 +43,7 @@ def add(subparsers: Any) -> None:
 def _plan(arguments: argparse.Namespace) -> int:
     config = declared_ci(arguments)
     event = config.event(arguments.event)
-    declared = collect_targets(config.folder, config.paths, arguments.retarget_extension)
+    declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
     sys.stderr.writelines(f"note: {note}\n" for note in notes_of(config, declared))
     known = {}
     if place := config.history_of(event) if arguments.history is None else arguments.history:

@@ -34,17 +34,7 @@ from retarget.cli import text_table
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.results import History
-from retarget.session import (
-    EXPECTATIONS_FILE,
-    MATRIX_FILE,
-    SUITE_FILE,
-    Declared,
-    DeclaredTarget,
-    Engine,
-    Registry,
-    RuleSet,
-    collect_targets,
-)
+from retarget.session import Declared, DeclaredTarget, Engine, FileName, Registry, RuleSet
 from retarget.support import RetargetError, counted, first_line, read_toml
 
 from retarget_ci import CI_FILE, LOCK_FILE
@@ -75,7 +65,7 @@ def add(subparsers: Any) -> None:
 
 def _print(arguments: argparse.Namespace) -> int:
     extensions = arguments.retarget_extension
-    declared = collect_targets(Path.cwd(), arguments.path, extensions)
+    declared = Declared.collect(Path.cwd(), arguments.path, extensions)
     with Engine(registry=declared.registry, extensions=extensions) as engine:
         found = fingerprints(declared, engine, arguments.select)
     if arguments.format == "json":
@@ -179,7 +169,7 @@ _OF_PATHSPECS = frozenset(f"GIT_{how}_PATHSPECS" for how in ("GLOB", "ICASE", "L
 _OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
 """The keys of runners and events that change no target's result, nor which targets are run."""
 
-_DECLARATIONS = frozenset({SUITE_FILE, MATRIX_FILE, EXPECTATIONS_FILE, CI_FILE, LOCK_FILE})
+_DECLARATIONS = frozenset({*FileName, CI_FILE, LOCK_FILE})
 """Names of files that fingerprints cover, or `_legs`; a lock follows from both."""
 
 

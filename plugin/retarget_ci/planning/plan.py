@@ -9,9 +9,9 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct, field
-from retarget.model import CompileTarget, SourceLocations, Target, diagnostics_at
+from retarget.model import CompileTarget, SourceLocations, Target
 from retarget.results import Leg, Plan, Waived
-from retarget.session import Declared, DeclaredTarget, compile_selector, discover_suites, mark_terms
+from retarget.session import Declared, DeclaredTarget, FileName, Selector
 from retarget.support import DiagnosticsError, Problem, RetargetError, counted, did_you_mean, display_path, listed
 
 from retarget_ci import CI_FILE
@@ -25,7 +25,7 @@ class ByWords:
     """The selector of an expression, which is asked once for all targets that have the same words."""
 
     def __init__(self, expression: str) -> None:
-        self._selector = compile_selector(expression)
+        self._selector = Selector(expression)
         self._known: dict[tuple[int, ...], bool] = {}
 
     def __call__(self, one: DeclaredTarget) -> bool:
@@ -47,7 +47,7 @@ def _words(one: DeclaredTarget) -> tuple[int, ...]:
 def notes_of(config: CiConfig, declared: Declared) -> Sequence[str]:
     """Return what was not collected, also the suites below the folder of `ci.toml` that its paths do not reach."""
     collected = {file.resolve() for file in declared.files}
-    left_out = (display_path(file) for file in discover_suites([config.folder]) if file.resolve() not in collected)
+    left_out = (display_path(file) for file in FileName.SUITE.below([config.folder]) if file.resolve() not in collected)
     if not (names := [name for name in left_out if not any(name in note for note in declared.notes)]):
         return declared.notes
     what = f"{counted(len(names), 'suite file')} in no leg: {listed(names)}"
@@ -59,7 +59,7 @@ def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) ->
     expression that no target has, also behind `not`."""
     found = list(filter(ByWords(event.select), targets))
     kinds = kinds_of(targets)
-    unknown = [term for term in mark_terms(event.select) if not any(map(term.selector, kinds))]
+    unknown = [term for term in Selector(event.select).terms if not any(map(term.selector, kinds))]
     known = sorted({tag for kind in kinds for tag in kind.tags})
     messages = [
         f"none of the {len(targets)} targets has the tag {term.text!r}{did_you_mean(term.text, known)}"
@@ -69,7 +69,9 @@ def select(config: CiConfig, event: Event, targets: Sequence[DeclaredTarget]) ->
         messages = [f"selects none of the {counted(len(targets), 'target')}"]
     if messages:
         raise DiagnosticsError(
-            diagnostics_at((config.origin(event), Problem(("select",), f"{event.select!r}: {one}")) for one in messages)
+            SourceLocations.diagnostics(
+                (config.origin(event), Problem(("select",), f"{event.select!r}: {one}")) for one in messages
+            )
         )
     return found
 

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, RuntimeConfig
-from retarget.session import CompileJob, LocalEngine, RemoteStore, RunJob, Store, host_identity, host_platform
+from retarget.session import CompileJob, LocalEngine, Platform, RemoteStore, RunJob, Store, host_identity
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
@@ -199,7 +199,7 @@ class ClusterWorker:
 
     async def _advertise(self) -> None:
         options = self._options
-        system, architecture = host_platform()
+        system, architecture = Platform.here()
         self._advertised = self._news()
         info = {
             "id": self.id,

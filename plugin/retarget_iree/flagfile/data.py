@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, field
-from retarget.arrays import RawFile, StoredArrays, bits_of, dtype_named, dtype_of, fit, kind_of, type_text
+from retarget.arrays import Elements, RawFile, StoredArrays, fit
 from retarget.extension import CaseData, FunctionInfo
 from retarget.model import DeclaredType
-from retarget.support import DataFiles, Diagnostic, DiagnosticsError, RetargetError, room_error
+from retarget.support import DataFiles, Diagnostic, DiagnosticsError, RetargetError
 
 from retarget_iree.flagfile.parse import FlagFile
 from retarget_iree.flagfile.values import ELEMENTS, Form, Location, Value
@@ -138,7 +138,7 @@ def _one(files: _Files, value: Value, signature: _Signature, index: int) -> Arra
         raise location.error(msg)
     if value.form is Form.NUMBER:
         return _number(value, signature, index)
-    dtype = dtype_named(ELEMENTS[value.element].dtype)
+    dtype = Elements.named(ELEMENTS[value.element].dtype).dtype
     array = files.raw(value, dtype) if value.path else _written_out(value, dtype)
     return _fitting(array, signature, index, location)
 
@@ -192,7 +192,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
     count = math.prod(value.shape)
     if len(value.numbers) == count:
         return _array(value.numbers, dtype).reshape(value.shape)
-    if message := room_error(type_text(value.shape, dtype), count * dtype.itemsize):
+    if message := DataFiles.room_error(Elements.of(dtype).text(value.shape), count * dtype.itemsize):
         raise value.written.location.error(message)
     if not value.numbers:
         return np.zeros(value.shape, dtype)
@@ -201,7 +201,7 @@ def _written_out(value: Value, dtype: np.dtype[Any]) -> Array:
 
 def _array(numbers: Sequence[complex], dtype: np.dtype[Any]) -> Array:
     """Return numbers in an element type; signless integers are given signed or unsigned, floats are rounded."""
-    if kind_of(dtype) in "iu":
+    if Elements.of(dtype).kind in "iu":
         unsigned = np.array([number & (1 << 64) - 1 for number in numbers], np.uint64)  # type: ignore[operator]
         return unsigned.astype(dtype)
     with np.errstate(all="ignore"):
@@ -215,21 +215,21 @@ def _number(value: Value, signature: _Signature, index: int) -> Array:
     """Return a bare number in the type that the function declares for it."""
     declared = signature.type(index)
     number, text = value.numbers[0], value.written.text
-    dtype = dtype_of(DeclaredType.parse(declared))
-    if dtype is None and not declared:
+    elements = Elements.declared(DeclaredType.parse(declared))
+    if elements is None and not declared:
         return np.asarray(number)
-    if dtype is None or declared.startswith("tensor<"):
-        hint = "" if dtype is None else f": write its type before it, {type_text((), dtype)}={text}"
+    if elements is None or declared.startswith("tensor<"):
+        hint = "" if elements is None else f": write its type before it, {elements.text()}={text}"
         msg = f"found the number {text}, expected {declared} for {signature.value(index)}{hint}"
         raise value.written.location.error(msg)
-    if kind_of(dtype) in "biu":
-        bits = bits_of(dtype)
+    if elements.kind in "biu":
+        bits = elements.bits
         if not isinstance(number, int) or not -(1 << (bits - 1)) <= number < 1 << bits:
             msg = f"found {text}, expected an integer of {bits} bits for {signature.value(index)} ({declared})"
             raise value.written.location.error(msg)
-        if dtype.kind == "b":
+        if elements.kind == "b":
             return np.asarray(number != 0)
-    return _array([number], dtype).reshape(())
+    return _array([number], elements.dtype).reshape(())
 
 
 # ---------------------------------------------------------------- signatures

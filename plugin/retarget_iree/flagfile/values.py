@@ -12,13 +12,13 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import ELEMENT_TYPES, Kind
+from retarget.model import ELEMENT_TYPES
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean
 
 from retarget_iree.runtime.elements import ELEMENT_CODES
 
 ELEMENTS = {
-    f"cf{element.bits}" if element.kind is Kind.COMPLEX else name: element
+    f"cf{element.bits}" if element.kind == "c" else name: element
     for name, element in ELEMENT_TYPES.items()
     if name in ELEMENT_CODES and name != "index"
 }
@@ -242,19 +242,20 @@ def packed_text(value: Value) -> str:
 @functools.cache
 def _reader(element: str) -> tuple[Callable[[str], int | float | complex], str]:
     """Return what reads one item of an element type, raising `ValueError`, and a description of what is expected."""
-    kind, bits = ELEMENTS[element].kind, ELEMENTS[element].bits
-    if kind is Kind.BOOLEAN:
+    known = ELEMENTS[element]
+    kind, bits = known.kind, known.bits
+    if kind == "b":
         return _to_boolean, "00, 01, 0, 1, false or true, for i1"
-    if kind is Kind.COMPLEX:
+    if kind == "c":
         half = "f" if element == "cf64" else "d"
         digits = 2 * struct.calcsize(f"<2{half}")
         return functools.partial(_to_complex, half), f"{digits} hexadecimal digits, the bytes of a number of {element}"
     if element == "f8E8M0FNU":
         return _to_positive, f"a number above 0, for {element}"
-    if kind is Kind.FLOAT:
+    if kind == "f":
         return _to_float, f"a number, for {element}"
-    low = 0 if kind is Kind.UNSIGNED else -(1 << (bits - 1))
-    high = (1 << (bits - 1)) - 1 if kind is Kind.SIGNED else (1 << bits) - 1
+    low = 0 if kind == "u" else -(1 << (bits - 1))
+    high = (1 << bits) - 1 if kind == "u" or known.is_signless else (1 << (bits - 1)) - 1
     expected = f"an integer from {low} to {high}, for {element} (0x10 is hexadecimal, 010 octal)"
     return functools.partial(_to_int, low=low, high=high), expected
 

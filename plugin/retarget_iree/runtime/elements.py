@@ -12,11 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from retarget.extension import DriverError
-from retarget.model import ELEMENT_TYPES, DeclaredType, mlir_name
+from retarget.model import ELEMENT_TYPES, DeclaredType
 
 if TYPE_CHECKING:
     import numpy as np
-    import numpy.typing as npt
     from retarget.extension import Array
 
 _BOOLEAN = 0x13000008  # a byte each
@@ -56,26 +55,26 @@ def element_type_name(code: int) -> str:
 @cache
 def dtype_of_code(code: int) -> np.dtype[np.generic]:
     """Return the dtype of a HAL element type. Raises `DriverError` for one that NumPy cannot hold (`i3`, opaque)."""
-    from retarget.arrays import dtype_named
+    from retarget.arrays import Elements
 
     name = _NAMES.get(code)
     if name is None:
         msg = f"no NumPy dtype holds elements of type {element_type_name(code)}"
         hint = "let the module convert them to another type before it checks or returns them (`arith.extsi`)"
         raise DriverError(msg, hint=hint)
-    return dtype_named(ELEMENT_TYPES[name].dtype)
+    return Elements.named(ELEMENT_TYPES[name].dtype).dtype
 
 
-def element_type_of(dtype: npt.DTypeLike) -> int:
+def element_type_of(dtype: np.dtype[Any]) -> int:
     """Return the HAL element type that an array of `dtype` goes in as: that of signless integers for signed ones, which
     every integer of the width takes. Raises `DriverError` where there is none."""
-    import numpy as np
+    from retarget.arrays import Elements
 
-    name = str(np.dtype(dtype))
-    code = ELEMENT_CODES.get(mlir_name(name))
+    elements = Elements.of(dtype)
+    code = ELEMENT_CODES.get(elements.text())
     if code is None:
         known = ", ".join(dict.fromkeys(ELEMENT_TYPES[known].dtype for known in ELEMENT_CODES))
-        msg = f"arrays of dtype {name} cannot be passed to a module; expected one of: {known}"
+        msg = f"arrays of dtype {elements.dtype} cannot be passed to a module; expected one of: {known}"
         raise DriverError(msg)
     return code
 
@@ -89,32 +88,32 @@ def scalar_argument(array: Array, letter: str, declared: str) -> float:
     `letter` and `declared` are the argument's type as in `retarget_iree.runtime.exports.Signature`.
     """
     import numpy as np
-    from retarget.arrays import dtype_of, kind_of
+    from retarget.arrays import Elements
 
     if array.size != 1:
         msg = f"expected one number{f' ({declared})' if declared else ''}, found an array of shape {array.shape}"
         raise DriverError(msg)
-    dtype: np.dtype[Any] = dtype_of(DeclaredType.parse(declared)) or np.dtype(_CONVENTION_DTYPES[letter])
-    value = array.reshape(()).astype(dtype)
-    if letter == "i" and kind_of(dtype) == "f":  # as the bits of an i32
-        return int(value.view(f"u{dtype.itemsize}"))
+    elements = Elements.declared(DeclaredType.parse(declared)) or Elements.named(_CONVENTION_DTYPES[letter])
+    value = array.reshape(()).astype(elements.dtype)
+    if letter == "i" and elements.kind == "f":  # as the bits of an i32
+        return int(value.view(f"u{elements.dtype.itemsize}"))
     return int(value.astype(np.int64)) if letter in "iI" else float(value.astype(np.float64))
 
 
 def scalar_result(value: float, letter: str, declared: str) -> Array:
     """Return the array of rank 0 for a number that the VM has returned."""
     import numpy as np
-    from retarget.arrays import dtype_of, kind_of
+    from retarget.arrays import Elements
 
-    dtype = dtype_of(DeclaredType.parse(declared))
-    if letter == "i" and dtype is not None and kind_of(dtype) == "f":
-        return np.asarray(value, np.int32).astype(f"u{dtype.itemsize}").view(dtype)
-    return np.asarray(value).astype(dtype or _CONVENTION_DTYPES[letter])
+    elements = Elements.declared(DeclaredType.parse(declared)) or Elements.named(_CONVENTION_DTYPES[letter])
+    if letter == "i" and elements.kind == "f":
+        return np.asarray(value, np.int32).astype(f"u{elements.dtype.itemsize}").view(elements.dtype)
+    return np.asarray(value).astype(elements.dtype)
 
 
 def as_declared(array: Array, declared: str) -> Array:
     """Return an array with the signedness that its type declares: integers are signless on the way."""
-    from retarget.arrays import dtype_of, resigned
+    from retarget.arrays import Elements
 
-    dtype = dtype_of(DeclaredType.parse(declared))
-    return array if dtype is None else resigned(array, dtype)
+    elements = Elements.declared(DeclaredType.parse(declared))
+    return array if elements is None else elements.resigned(array)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import iree.runtime as rt
 import numpy as np
-from retarget.arrays import pack, unpack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink, Device, DriverError, Program
 from retarget.model import DeviceInfo
 
@@ -123,7 +123,7 @@ class IreeDevice(Device):
         size = int(view.byte_length)
         if size == 0:
             return np.empty(shape, dtype)
-        return unpack(self._content(view.get_buffer())[:size].copy(), dtype, shape)
+        return Elements.of(dtype).unpack(self._content(view.get_buffer())[:size].copy(), shape)
 
     def _content(self, buffer: Any) -> npt.NDArray[np.uint8]:
         """Return a buffer's bytes where they are mapped, valid for as long as the array is held."""
@@ -147,7 +147,7 @@ class IreeDevice(Device):
             device.allocator.allocate_buffer_copy,
             memory_type=rt.MemoryType.DEVICE_LOCAL,
             device=device,
-            buffer=pack(array),
+            buffer=Elements.pack(array),
         )
         try:
             buffer = copy(allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from retarget.arrays import bits_of, dtype_of, pack, unpack
+from retarget.arrays import Elements
 from retarget.extension import Check, CheckSink, Device, DriverError, Program, UnavailableError
 from retarget.model import DeclaredType, DeviceInfo, RuntimeConfig, Stage
-from retarget.session import host_platform
+from retarget.session import Platform
 from retarget.support import RetargetError, ScratchFolder, cut_stacks, first_line, write_atomically
 from retarget.worker import RemoteCalls
 
@@ -304,7 +304,7 @@ def input_flag(array: Array, letter: str, declared: str, file: Path) -> str:
     if letter != "r":
         return f"--input={scalar_argument(array, letter, declared)}"
     element = element_type_name(element_type_of(array.dtype))
-    file.write_bytes(pack(array).tobytes())
+    file.write_bytes(Elements.pack(array).tobytes())
     of_buffer = "&" if declared == "!hal.buffer" else ""
     return f"--input={of_buffer}{'x'.join([*map(str, array.shape), _NAMES.get(element, element)])}=@{file}"
 
@@ -319,7 +319,7 @@ def output_flag(letter: str, declared: str, stem: Path) -> tuple[str, Path]:
 
 def read_output(file: Path, letter: str, declared: str) -> Array:
     """Return the result in a file that the tool has written. Raises `DriverError`."""
-    dtype = dtype_of(DeclaredType.parse(declared))
+    elements = Elements.declared(DeclaredType.parse(declared))
     if file.suffix == ".npy":
         with file.open("rb") as stream:
             np.lib.format.read_magic(stream)
@@ -327,14 +327,14 @@ def read_output(file: Path, letter: str, declared: str) -> Array:
             content = np.frombuffer(stream.read(), np.uint8)
         if letter != "r":
             return scalar_result(content.view(stored)[0], letter, declared)
-        kept = dtype if dtype is not None and bits_of(dtype) in {2, 4} else stored
-        return as_declared(unpack(content, kept, shape), declared)
+        kept = elements if elements is not None and elements.is_packed else Elements.of(stored)
+        return as_declared(kept.unpack(content, shape), declared)
     sizes = DeclaredType.parse(declared).shape
-    if dtype is None or sizes is None or sizes.count(None) > 1:
+    if elements is None or sizes is None or sizes.count(None) > 1:
         msg = f"a {declared} comes back without its shape: iree-run-module writes its elements to files without one"
         hint = "let the module return a type with at most one dynamic size, or extend its elements (`arith.extf`)"
         raise DriverError(msg, hint=hint)
-    content = np.frombuffer(file.read_bytes(), dtype)
+    content = np.frombuffer(file.read_bytes(), elements.dtype)
     known = math.prod(size for size in sizes if size is not None)
     return content.reshape([content.size // known if size is None else size for size in sizes])
 
@@ -492,7 +492,7 @@ class HostPlace(Place):
         """
         host, found = self._calls.host, self._calls.platform
         where = f"host {host.name!r}"
-        platform = host_platform(found.system, found.machine)
+        platform = Platform.here(found.system, found.machine)
         if mismatch := config.mismatch([platform], f"{where} is"):
             raise UnavailableError(mismatch)
         if build is None or build.tool is None:

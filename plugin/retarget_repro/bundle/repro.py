@@ -431,12 +431,12 @@ def _failed(stage: str, error: Any) -> None:
 def _array(entry: Mapping[str, str] | None) -> Any:
     """Return the array in a file, with the element type that `.npy` may not know."""
     import numpy as np
-    from retarget.arrays import dtype_named
+    from retarget.arrays import Elements
 
     if entry is None:
         return None
     array = np.load(HERE / "cases" / entry["file"], allow_pickle=False)
-    dtype = dtype_named(entry["dtype"])
+    dtype = Elements.named(entry["dtype"]).dtype
     return array if array.dtype == dtype else array.view(dtype)
 
 

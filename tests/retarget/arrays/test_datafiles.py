@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from data_errors import error_of
-from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays, read_npz
+from retarget.arrays.datafiles import MAP_FROM, RawFile, StoredArrays
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -155,7 +155,7 @@ def test_a_header_with_a_shape_that_is_none_is_refused(tmp_path: Path, shape: st
     assert error_of(read_npy, tmp_path / "a.npy").startswith("data file a.npy is ")
 
 
-@pytest.mark.parametrize("read", [read_npy, read_npz])
+@pytest.mark.parametrize("read", [read_npy, lambda path: StoredArrays(path=path).of_archive()])
 def test_what_cannot_be_read_is_not_reported_as_of_another_format(
     tmp_path: Path, read: Callable[[Path], object]
 ) -> None:
@@ -180,7 +180,7 @@ def test_a_header_that_cannot_be_parsed_is_reported(tmp_path: Path, header: byte
 def test_an_array_that_unpacks_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "a.npz", x=np.zeros(100_000))
     monkeypatch.setenv("RETARGET_MAX_DATA_BYTES", "1000")
-    assert error_of(read_npz, tmp_path / "a.npz", "x") == (
+    assert error_of(StoredArrays(path=tmp_path / "a.npz").of_archive, "x") == (
         "data file a.npz unpacks its array 'x' to 800128 bytes, over the limit of 1000; "
         "to read it, set the environment variable RETARGET_MAX_DATA_BYTES to 800128 or more"
     )
@@ -188,14 +188,16 @@ def test_an_array_that_unpacks_over_the_limit_is_refused(tmp_path: Path, monkeyp
 
 def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(b"PK nonsense")
-    assert error_of(read_npz, tmp_path / "a.npz", "x") == (
+    assert error_of(StoredArrays(path=tmp_path / "a.npz").of_archive, "x") == (
         "data file a.npz is no .npz archive of arrays: File is not a zip file"
     )
     np.savez(tmp_path / "b.npz", x=np.array([{}], object), allow_pickle=True)
-    assert "pickled Python objects" in error_of(read_npz, tmp_path / "b.npz", "x")
+    assert "pickled Python objects" in error_of(StoredArrays(path=tmp_path / "b.npz").of_archive, "x")
     with zipfile.ZipFile(tmp_path / "c.npz", "w") as archive:
         archive.writestr("x.npy", b"text")
-    assert error_of(read_npz, tmp_path / "c.npz", "x").startswith("data file c.npz is no .npz archive of arrays: ")
+    assert error_of(StoredArrays(path=tmp_path / "c.npz").of_archive, "x").startswith(
+        "data file c.npz is no .npz archive of arrays: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,10 +217,13 @@ def test_what_is_no_archive_of_arrays_is_refused(tmp_path: Path) -> None:
 )
 def test_of_an_archive_eight_arrays_are_named(tmp_path: Path, count: int, name: str, message: str) -> None:
     np.savez(tmp_path / "a.npz", **{f"a{number}": np.array([number]) for number in range(count)})  # type: ignore[arg-type]
-    assert error_of(read_npz, tmp_path / "a.npz", name) == message
+    assert error_of(StoredArrays(path=tmp_path / "a.npz").of_archive, name) == message
 
 
 def test_the_one_array_of_an_archive_needs_no_name_and_a_name_is_shown_as_text(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **{"x\ny": np.array([7])})  # type: ignore[arg-type]
-    assert read_npz(tmp_path / "a.npz").tolist() == [7]
-    assert error_of(read_npz, tmp_path / "a.npz", "z") == "data file a.npz holds no array 'z'; it holds: 'x\\ny'"
+    assert StoredArrays(path=tmp_path / "a.npz").of_archive().tolist() == [7]
+    assert (
+        error_of(StoredArrays(path=tmp_path / "a.npz").of_archive, "z")
+        == "data file a.npz holds no array 'z'; it holds: 'x\\ny'"
+    )

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from retarget.arrays.dtypes import bits_of, fit, resigned
+from retarget.arrays.dtypes import Elements, fit
 from retarget.model.element_types import DeclaredType
 from retarget.support.errors import RetargetError
 
@@ -63,11 +63,11 @@ def test_arrays_that_do_not_fit_are_refused(array: npt.NDArray[Any], declared: s
 
 
 def test_by_width_the_sign_does_not_count_and_bytes_are_booleans() -> None:
-    assert bits_of(np.dtype("V3")) == 24
+    assert Elements.of(np.dtype("V3")).bits == 24
     assert fit(np.zeros(2, np.uint8), DeclaredType.parse("tensor<2xsi8>"), by_width=True).dtype.name == "int8"
     assert fit(np.array([0, 2], np.uint8), DeclaredType.parse("tensor<2xi1>"), by_width=True).tolist() == [False, True]
 
 
 @pytest.mark.parametrize(("wanted", "found"), [("uint8", "uint8"), ("uint16", "int8"), ("float32", "int8")])
 def test_only_integers_of_one_width_take_the_other_sign(wanted: str, found: str) -> None:
-    assert resigned(np.array([-1, 2], np.int8), np.dtype(wanted)).dtype.name == found
+    assert Elements.of(np.dtype(wanted)).resigned(np.array([-1, 2], np.int8)).dtype.name == found

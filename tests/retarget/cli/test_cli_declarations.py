@@ -18,7 +18,7 @@ from extension_texts import TINY_COMPILER
 from retarget.cli.commands import _COMMANDS
 from retarget.cli.main import TRACEBACK_VARIABLE, _parser, main
 from retarget.extension.registry import load_commands
-from retarget.targets.availability import host_platform
+from retarget.targets.availability import Platform
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -385,7 +385,7 @@ def test_explain_shows_no_command_for_a_module_that_is_made_yet(cwd: Path, run: 
 
 def test_explain_says_why_a_target_cannot_run_here(project: Path, run: Run) -> None:
     out = run("explain", "foo_cc_elsewhere")[1]
-    system, architecture = host_platform()
+    system, architecture = Platform.here()
     reason = f"runtime config 'elsewhere' needs ios; this host is {system} on {architecture}"
     assert f"on this host\n  {reason}\n" in out
     assert f"requirements\n  memory >= 8 GiB (suites/matrix.toml:25)  not asked: {reason}\n" in out
@@ -483,7 +483,8 @@ def test_a_reader_that_stops_early_is_no_error(project: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("words", "imported"), [(["schema"], ["schema"]), (["--help"], []), (["cache", "--help"], ["artifacts.cache"])]
+    ("words", "imported"),
+    [(["schema"], ["files.schema"]), (["--help"], []), (["cache", "--help"], ["artifacts.cache"])],
 )
 def test_only_the_command_that_runs_is_imported(words: list[str], imported: list[str]) -> None:
     modules = [*(command.module for command in _COMMANDS), "retarget_iree.import_xfails", "numpy", "iree"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from declaration_texts import compiler, runtime, target
-from retarget.cli import init as cli_init
 from retarget.cli import main
+from retarget.cli.files import init as cli_init
 from retarget.model.outcomes import DeviceInfo
 from retarget.session.local_engine import Finding
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from data_errors import error_of
 from declaration_texts import compiler, declarations, runtime, suite, table, target
-from retarget.declare.load import DeclarationLoader, discover_suites, load_all
+from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.sources import FileName
 from retarget.model import RuntimeConfig, Suite
 
 CONFIGS = declarations(compiler("cc"), runtime("rt"), target("all", "cc", ["rt"]))
@@ -126,10 +127,10 @@ def test_discover_passes_over_hidden_folders_and_virtual_environments(write: Wri
     write("venv/pyvenv.cfg")
     write("venv/lib/suite.toml")
     write("node_modules/x/suite.toml")
-    assert discover_suites([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
-    assert discover_suites([tmp_path / "b/suite.toml"]) == (wanted[0],)
+    assert FileName.SUITE.below([tmp_path, tmp_path / "a"]) == tuple(sorted(wanted))
+    assert FileName.SUITE.below([tmp_path / "b/suite.toml"]) == (wanted[0],)
     expected = "nowhere: found no such file or folder, expected a folder with suite.toml files"
-    assert error_of(discover_suites, [Path("nowhere")]) == expected
+    assert error_of(FileName.SUITE.below, [Path("nowhere")]) == expected
 
 
 def test_all_suites_are_loaded_in_the_order_of_their_files(write: Write, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from retarget.model import Origin, RuntimeConfig
 from retarget.model.calls import CompilerError, DriverError, Tolerance, UnavailableError
 from retarget.model.driver_checks import CheckState, DriverCheckOutcome
-from retarget.model.locations import diagnostics_at
+from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import Rung, Stage
 from retarget.support.toml import Problem
 
@@ -67,9 +67,11 @@ def test_errors_of_one_file_are_together_with_their_lines(file: Path) -> None:
     other = file.with_name("other.toml")
     other.write_text(TEXT)
     places = [(file, 1, "srcs"), (other, 0, "name"), (file, 0, "name")]
-    found = diagnostics_at(
-        (Origin(file=path, key_path=f"module_test_suite[{index}]"), Problem((key,), f"wrong {number}"))
-        for number, (path, index, key) in enumerate(places)
+    found = SourceLocations.diagnostics(
+        (
+            (Origin(file=path, key_path=f"module_test_suite[{index}]"), Problem((key,), f"wrong {number}"))
+            for number, (path, index, key) in enumerate(places)
+        )
     )
     assert list(map(str, found)) == [
         "suite.toml:5: module_test_suite[1].srcs: wrong 0",

@@ -12,7 +12,7 @@ from data_errors import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from retarget.model.outcomes import Observation
-from retarget.results.files import Attribution, SessionResults, Sessions, read_results
+from retarget.results.files import Attribution, SessionResults, Sessions
 from retarget.results.merge import check_agreement, file_of, merge_into
 from retarget.results.record import CompileRecord, Outcome, TargetRecord
 from retarget.support.errors import RetargetError
@@ -97,7 +97,7 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path, write: Write) -> None
         thread.start()
     for thread in threads:
         thread.join()
-    assert [one.start.session for one in read_results([out])] == [f"s{n}" for n in range(8)]
+    assert [one.start.session for one in Sessions.read([out])] == [f"s{n}" for n in range(8)]
     assert {path.name for path in tmp_path.iterdir()} == {out.name, *(leg.name for leg in legs)}
 
 

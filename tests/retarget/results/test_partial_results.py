@@ -12,7 +12,7 @@ from msgspec import convert, json, to_builtins
 from msgspec.structs import replace
 from retarget.cli.main import main
 from retarget.results.export import ctrf, junit
-from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, Sessions, new_session, read_results
+from retarget.results.files import ResultsWriter, SessionEnd, SessionResults, Sessions, new_session
 from retarget.results.history import pack, timelines, unpack
 from retarget.results.measurements import Measurement
 from retarget.results.merge import check_agreement
@@ -125,4 +125,4 @@ def test_show_and_diff_say_which_cases_have_none(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.startswith("1 target of 1 session: 1 partial\n")
     assert main(["results", "diff", str(tmp_path / "whole"), str(tmp_path / "part")]) == 1
     assert "passed → partial: no outcome of two\n" in capsys.readouterr().out
-    assert [one.records[0].outcome for one in read_results([tmp_path / "part"])] == [Outcome.PARTIAL]
+    assert [one.records[0].outcome for one in Sessions.read([tmp_path / "part"])] == [Outcome.PARTIAL]

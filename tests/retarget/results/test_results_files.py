@@ -15,15 +15,7 @@ from data_errors import error_of
 from msgspec.structs import replace
 from retarget.cli import main
 from retarget.model.outcomes import DeviceInfo
-from retarget.results.files import (
-    Attribution,
-    ResultsWriter,
-    Sessions,
-    SessionStart,
-    json_schema,
-    new_session,
-    read_results,
-)
+from retarget.results.files import Attribution, ResultsWriter, Sessions, SessionStart, json_schema, new_session
 from retarget.results.plan import Leg, Plan, digest_of_ids
 from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError
@@ -56,7 +48,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
         for outcome in order:
             writer.write(record(session, outcome=outcome))
         writer.end(1)
-    sessions = read_results([tmp_path])
+    sessions = Sessions.read([tmp_path])
     for results in (Sessions(sessions).results, sessions[0].latest):
         assert results["s.toml::s::a"].outcome is Outcome.ERROR
 
@@ -65,7 +57,7 @@ def test_the_error_of_an_attempt_is_its_result_whatever_comes_first(tmp_path: Pa
 def test_a_file_that_was_cut_anywhere_is_incomplete(tmp_path: Path, lost: int) -> None:
     path = written(tmp_path)
     os.truncate(path, path.stat().st_size - lost)
-    (session,) = read_results([path])
+    (session,) = Sessions.read([path])
     assert not session.is_complete
 
 
@@ -84,7 +76,7 @@ def test_a_damaged_file_is_refused_with_its_line(
 ) -> None:
     path = written(tmp_path)
     path.write_text("\n".join([*change(path.read_text().splitlines()), ""]))
-    assert error_of(read_results, [path]).startswith(f"{path}{message}")
+    assert error_of(Sessions.read, [path]).startswith(f"{path}{message}")
 
 
 def test_each_line_is_what_the_schema_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +108,7 @@ def test_a_disk_that_takes_a_part_of_a_line_gets_the_rest(tmp_path: Path, monkey
     monkeypatch.setattr(Path, "open", lambda *words, open=Path.open, **named: Slow(open(*words, **named)))  # noqa: A006
     path = written(tmp_path)
     monkeypatch.undo()
-    assert read_results([path])[0].is_complete
+    assert Sessions.read([path])[0].is_complete
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -151,7 +143,7 @@ def test_a_line_that_nothing_could_show_is_damaged(tmp_path: Path, line: str, wh
     path = tmp_path / "a.jsonl"
     path.write_text(f"{line}\n")
     with pytest.raises(RetargetError) as caught:
-        read_results([path])
+        Sessions.read([path])
     message = str(caught.value)
     assert message.startswith(f"{path}:1: found a damaged line, expected a record of results: ")
     assert why in message
@@ -181,7 +173,7 @@ def test_a_plan_that_is_no_regular_file_is_an_error_at_once(tmp_path: Path) -> N
 def test_a_file_without_a_whole_line_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.jsonl").write_text(text)
     with pytest.raises(RetargetError, match="found no whole line, expected results; its session was killed at once"):
-        read_results([tmp_path / "r.jsonl"])
+        Sessions.read([tmp_path / "r.jsonl"])
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +209,7 @@ def test_a_skip_mends_a_failure_only_where_it_is_declared(
         with ResultsWriter(tmp_path, began) as writer:
             writer.write(record(began, **fields))
             writer.end(0)
-    (found,) = read_results([tmp_path]).results.values()
+    (found,) = Sessions.read([tmp_path]).results.values()
     assert found.outcome is result
 
 

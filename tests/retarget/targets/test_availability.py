@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from retarget.model import Origin, RuntimeConfig
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, host_mismatch, host_platform, word_error
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, Platform, host_mismatch, word_error
 
 
 def runtime(host_os: tuple[str, ...] = (), host_arch: tuple[str, ...] = ()) -> RuntimeConfig:
@@ -40,7 +40,7 @@ def test_the_host_is_named_in_the_words_of_the_declarations(
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    assert host_platform() == expected
+    assert Platform.here() == expected
 
 
 @pytest.mark.parametrize(

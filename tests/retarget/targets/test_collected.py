@@ -76,7 +76,6 @@ def test_what_pytest_selects_is_collected_in_its_order(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(collected, "pytest_plugin", lambda: SimpleNamespace(select_targets=select_targets))
     monkeypatch.setattr(collected, "DeclaredTarget", lambda **known: (known["suite_id"], known["target"]))
-    monkeypatch.setattr(collected, "Declared", lambda **known: known["targets"])
-    found: Any = collected.collect_targets(Path("/p"), ("y", "x"), ("e",), mark="run")
+    found: Any = collected.Declared.collect(Path("/p"), ("y", "x"), ("e",), mark="run").targets
     assert asked == [SelectionRequest(paths=("/p/y", "/p/x"), extensions=("e",), mark="run")]
     assert found == [("y/suite.toml::y", targets[0]), ("x/suite.toml::x", targets[1])]

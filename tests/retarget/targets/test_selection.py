@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.devices import DeviceTraits
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import ExpressionError, compile_selector, compile_selector_of, marks_of, rule_terms
+from retarget.targets.selection import ExpressionError, Selector
 from selection_table import COMPILED, ERRORS, RUN, SELECTED
 
 
 @pytest.mark.parametrize(("expression", "compiled", "run"), SELECTED)
 def test_what_an_expression_selects(expression: str, compiled: bool, run: bool) -> None:
-    selects = compile_selector(expression)
+    selects = Selector(expression)
     assert (selects(COMPILED), selects(RUN)) == (compiled, run)
 
 
 @pytest.mark.parametrize(("expression", "column", "message"), ERRORS)
 def test_an_error_has_a_column(expression: str, column: int, message: str) -> None:
     with pytest.raises(RetargetError) as caught:
-        compile_selector(expression)
+        Selector(expression)
     assert str(caught.value) == f"-m {expression!r}: column {column}: {message}"
     with pytest.raises(SyntaxError) as theirs:
         Expression.compile(expression)
@@ -33,7 +33,7 @@ def test_an_error_has_a_column(expression: str, column: int, message: str) -> No
 
 def pytest_selects(expression: str, target: CompileTarget | RunTarget) -> bool:
     def matches(name: str, /, **arguments: str | int | bool | None) -> bool:
-        found = [dict(fields) for mark, fields in marks_of(target) if mark == name]
+        found = [dict(fields) for mark, fields in target.marks if mark == name]
         found += [{} for tag in target.tags if tag == name]
         return any(all(fields.get(key, ...) == value for key, value in arguments.items()) for fields in found)
 
@@ -64,16 +64,16 @@ def test_pytest_says_the_same(expression: str) -> None:
         expected = [pytest_selects(expression, target) for target in (COMPILED, RUN)]
     except SyntaxError:
         with pytest.raises(RetargetError):
-            compile_selector(expression)
+            Selector(expression)
     else:
-        assert [compile_selector(expression)(target) for target in (COMPILED, RUN)] == expected
+        assert [Selector(expression)(target) for target in (COMPILED, RUN)] == expected
 
 
 GPU, CPU = DeviceTraits(driver="radv", version="25.1"), DeviceTraits(driver="llvmpipe")
 
 
 def test_the_terms_of_a_rule_say_which_of_them_are_devices_and_negated() -> None:
-    found = rule_terms("vulkan and not on(driver='radv')")
+    found = Selector.of_rule("vulkan and not on(driver='radv')").terms
     assert [(term.text, term.column, term.negated, term.traits) for term in found] == [
         ("vulkan", 1, False, frozenset()),
         ("on(driver='radv')", 16, True, frozenset({("driver", "radv")})),
@@ -93,12 +93,12 @@ def test_the_terms_of_a_rule_say_which_of_them_are_devices_and_negated() -> None
 )
 def test_an_error_in_a_device_has_the_column_of_what_is_wrong(expression: str, column: int, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
-        rule_terms(expression)
+        Selector.of_rule(expression)
     assert caught.value.diagnostic == f"column {column}: {message}"
 
 
 def test_anything_with_tags_can_be_selected() -> None:
-    marked = compile_selector_of("fast and op(kind='conv')", lambda one: one.marks)
+    marked = Selector("fast and op(kind='conv')")
     marks_of = (("op", (("kind", "conv"),)),)
     assert marked(SimpleNamespace(tags=("fast",), marks=marks_of))
     assert not marked(SimpleNamespace(tags=(), marks=marks_of))
@@ -108,4 +108,4 @@ def test_anything_with_tags_can_be_selected() -> None:
 @pytest.mark.parametrize("expression", ["(" * 20_000 + "run" + ")" * 20_000, "not " * 20_000 + "run"])
 def test_an_expression_that_is_nested_too_deeply_is_an_error(expression: str) -> None:
     with pytest.raises(ExpressionError, match="found parentheses or `not` nested too deeply"):
-        compile_selector(expression)
+        Selector(expression)

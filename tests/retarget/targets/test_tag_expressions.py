@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from retarget.model import CompilerConfig, CompileTarget, Module, Origin, RunTarget, RuntimeConfig, Target
 from retarget.model.devices import DeviceTraits
 from retarget.support.errors import RetargetError
-from retarget.targets.selection import compile_selector
+from retarget.targets.selection import Selector
 from retarget.targets.tag_expressions import exact_expression, shortest_expression
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="")
@@ -162,6 +162,6 @@ def test_it_is_exact_whatever_the_configs_are_called(split: tuple[list[Target], 
 
 def assert_exact(expression: str | None, wanted: Sequence[Target], others: Iterable[Target]) -> None:
     assert expression is not None
-    selects = compile_selector(expression)
+    selects = Selector(expression)
     assert all(map(selects, wanted))
     assert not any(map(selects, others))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from retarget.extension.registry import Registry
 from retarget.model import CompilerConfig, Host, Module, Origin, RuntimeConfig, Suite, TargetConfig, Toolchain
 from retarget.targets.expansion import expand_suite
-from retarget.targets.selection import marks_of, tag_sources
+from retarget.targets.selection import tag_sources
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="module_test_suite[0]")
 
@@ -67,14 +67,14 @@ def test_a_run_target_has_those_and_the_words_of_what_runs_it() -> None:
 
 def test_keyword_marks_of_a_run_target() -> None:
     compiled, run = expand_suite(SUITE, REGISTRY)
-    assert marks_of(compiled) == (
+    assert compiled.marks == (
         ("suite", (("name", "linalg"),)),
         ("compiler", (("name", "vulkan-1.1"),)),
         ("backend", (("name", "spirv"),)),
         ("backend", (("name", "gpu"),)),
     )
-    assert marks_of(run) == (
-        *marks_of(compiled),
+    assert run.marks == (
+        *compiled.marks,
         ("runtime", (("name", "android-vulkan"),)),
         ("driver", (("name", "vulkan"),)),
         ("platform", (("os", "android"), ("arch", "arm64"))),
@@ -111,5 +111,5 @@ def test_macos_is_selected_as_darwin_too() -> None:
     target = expand_suite(replace(SUITE, targets=(replace(TARGET, runtimes=(runtime,)),)), REGISTRY)[-1]
     words = set(target.tags)
     assert {"macos", "darwin", "ios"} <= words
-    systems = [dict(arguments)["os"] for name, arguments in marks_of(target) if name == "platform"]
+    systems = [dict(arguments)["os"] for name, arguments in target.marks if name == "platform"]
     assert systems == ["macos", "ios", "darwin"]

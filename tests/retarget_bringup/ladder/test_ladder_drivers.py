@@ -8,7 +8,7 @@ import pytest
 from laddered import ladder
 from msgspec.structs import replace
 from retarget.model import CheckState, DriverCheckOutcome, DriverReport, Rung
-from retarget.results import SessionResults, read_results
+from retarget.results import SessionResults, Sessions
 from retarget_bringup.driver import driver_targets, write_checks
 from retarget_bringup.ladder.check import summary
 from retarget_bringup.ladder.files import Ladder, Line
@@ -34,7 +34,7 @@ def report(state: CheckState, rung: Rung) -> DriverReport:
 
 def sessions(folder: Path, *reports: DriverReport) -> tuple[SessionResults, ...]:
     write_checks(folder, reports)
-    return read_results([folder])
+    return Sessions.read([folder])
 
 
 def found(results: tuple[SessionResults, ...], held: Ladder) -> dict[str, TargetState]:
@@ -80,7 +80,7 @@ def test_a_check_of_a_driver_without_results_was_not_tried_and_one_that_is_no_mo
 
 def test_a_check_that_was_not_asked_for_is_not_gone(tmp_path: Path) -> None:
     write_checks(tmp_path, [report(CheckState.PASSED, Rung.TRANSFERS)], ["fill.*"])
-    of = found(read_results([tmp_path]), lines("driver:vulkan::fill.ranges", "driver:vulkan::copy.sizes"))
+    of = found(Sessions.read([tmp_path]), lines("driver:vulkan::fill.ranges", "driver:vulkan::copy.sizes"))
     assert of["driver:vulkan::copy.sizes"].standing is Standing.NOT_TRIED
 
 

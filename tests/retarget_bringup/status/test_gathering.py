@@ -229,7 +229,7 @@ def test_drivers_are_checked_before_targets_run(
         return "reports"
 
     monkeypatch.setattr(gather, "read_ladder", lambda _: steps.append("ladder"))
-    monkeypatch.setattr(gather, "collect_targets", lambda *_: declared(RUN if configs else COMPILED))
+    monkeypatch.setattr(gather.Declared, "collect", lambda *_: declared(RUN if configs else COMPILED))
     monkeypatch.setattr(gather, "_selected", lambda _, found: found)
     monkeypatch.setattr(gather, "new_folder", lambda _: Path("results"))
     monkeypatch.setattr(gather, "check_drivers", check_drivers)
@@ -251,7 +251,7 @@ def test_targets_of_the_reference_run_apart(monkeypatch: pytest.MonkeyPatch) -> 
         ran.append((root, words, known))
 
     monkeypatch.setattr(gather, "run_pytest", run)
-    monkeypatch.setattr(gather, "read_results", lambda folders: SimpleNamespace(results=len(folders)))
+    monkeypatch.setattr(gather.Sessions, "read", lambda folders: SimpleNamespace(results=len(folders)))
     found: Any = SimpleNamespace(settings=settings())
     assert gather.run_others(found, ["a", "b"], ("e",)) == 1  # type: ignore[comparison-overlap]
     what = "running 2 modules with the reference backend"

@@ -30,7 +30,7 @@ def test_only_what_matches_is_run_again(
 
     for name, value in (
         ("read_ladder", lambda _: None),
-        ("collect_targets", lambda *_: None),
+        ("Declared", SimpleNamespace(collect=lambda *_: None)),
         ("new_folder", lambda _: Path("results")),
         ("_selected", lambda *_: None),
         ("_runtimes", lambda *_: []),

@@ -96,7 +96,7 @@ def test_the_status_comes_first_then_what_is_watched_and_what_a_change_moved(
         return one
 
     for name, double in {
-        "collect_targets": lambda *_, **__: SimpleNamespace(targets=()),
+        "Declared": SimpleNamespace(collect=lambda *_, **__: SimpleNamespace(targets=())),
         "watched": lambda *_: (),
         "changed_files": lambda _: iter([[Path("a.so"), file], [file]]),
         "read_settings": lambda _: settings,

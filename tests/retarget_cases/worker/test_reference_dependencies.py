@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from retarget.arrays import dtype_named
+from retarget.arrays import Elements
 from retarget.support import RetargetError, dependencies, dependency_state
 from retarget.support.dependencies import Recorder, recording
 from retarget_cases.worker.reference import References, evaluate
@@ -345,7 +345,7 @@ def test_inputs_of_every_type_and_shape_reach_a_reference_as_they_are(
 ) -> None:
     path = tmp_path / "ref.py"
     path.write_text("def f(x): return x\n")
-    given = np.ones(shape, dtype_named(dtype))
+    given = np.ones(shape, Elements.named(dtype).dtype)
     for array in (given, given.T):
         (got,) = References().call(path, "f", [array])
         assert isinstance(got, np.ndarray)

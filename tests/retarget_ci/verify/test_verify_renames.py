@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ci_trees import declare, emit, is_in_order, problems, write
-from retarget.model import diagnostics_at
+from retarget.model import SourceLocations
 from retarget_ci.emit.command import emitted_problems
 from retarget_ci.files import read_ci
 from retarget_ci.lock import coverage_of, lock_problems
@@ -219,7 +219,7 @@ def test_a_leg_that_takes_longer_than_its_budget_is_found_by_a_history(tree: Pat
     declared = declare(config)
     seconds = dict.fromkeys((one.id for one in declared.targets), 600.0)
     assert [*budget_problems(config, coverage_of(config, declared))] == []
-    found = diagnostics_at(budget_problems(config, coverage_of(config, declared, durations=seconds)))
+    found = SourceLocations.diagnostics(budget_problems(config, coverage_of(config, declared, durations=seconds)))
     assert [*map(str, found)] == [
         "ci.toml:22: event[0].budget: found a budget of 20.0 min, which 4 legs exceed: 'build-hosted-2' is predicted "
         "to take 70.0 min, and runner 'hosted' has a capacity of 2 legs; expected a larger budget or capacity, or "

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from planned_results import BUILD, PLAN, RUN, compile_id, id_of, records_of, write_leg
 from retarget.model import Observation
-from retarget.results import CaseRecord, Leg, Outcome, TargetRecord, read_results
+from retarget.results import CaseRecord, Leg, Outcome, Sessions, TargetRecord
 from retarget.results.record import CompileRecord
 from retarget.support import RetargetError
 from retarget_ci.verify_results import Verified, verify_results
@@ -22,7 +22,7 @@ ADD, DOT, SUM = (id_of(f"{module}_llvm-cpu_local-sync") for module in ("add", "d
 
 
 def verified(folder: Path) -> Verified:
-    return verify_results(PLAN, read_results([folder]))
+    return verify_results(PLAN, Sessions.read([folder]))
 
 
 def changed(leg: Leg, changes: dict[str, dict[str, Any]]) -> list[TargetRecord]:
@@ -318,7 +318,7 @@ def test_a_commit_with_changes_is_told_from_the_same_without(tmp_path: Path) -> 
 def test_legs_of_another_commit_than_the_plan_s_are_found(tmp_path: Path) -> None:
     write_leg(tmp_path, BUILD, revision="beef+")
     write_leg(tmp_path, RUN, revision="beef+")
-    sessions = read_results([tmp_path])
+    sessions = Sessions.read([tmp_path])
     found = verify_results(replace(PLAN, revision="beef"), sessions)
     assert found.problems == ()
     assert found.notes == ("2 legs ran in a checkout with edits, which the plan's had not: build, run-linux-1",)

@@ -18,7 +18,7 @@ from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
-from retarget.session import host_platform
+from retarget.session import Platform
 from retarget.support import RetargetError
 from retarget.worker import CompiledModule, Refused
 from retarget.worker.messages import CompileModule, RunModule
@@ -478,7 +478,7 @@ def test_processes_that_start_are_given_compiles_by_their_number() -> None:
     executor = executor_of(Link(), local=SimpleNamespace(cores=2, count=3))
     executor._connected = Future()
     assert (executor.starting, executor.compiles, executor.working) == (True, 12, ())
-    assert executor.platforms == frozenset([host_platform()])
+    assert executor.platforms == frozenset([Platform.here()])
     executor._connected.set_exception(RetargetError("did not start"))
     assert executor.starting
     with pytest.raises(RetargetError, match="did not start"):

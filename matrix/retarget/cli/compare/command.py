@@ -197,7 +197,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
     from retarget.declare.load import DeclarationLoader
     from retarget.declare.named_configs import redirections
-    from retarget.declare.sources import MATRIX_FILE
+    from retarget.declare.sources import FileName
 
     shown, folder = display_path(path), path.parent
     loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
@@ -206,7 +206,7 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     if not targets or not kinds:
         init = f"retarget init {shlex.quote(display_path(folder))}"
         msg = (
-            f"no suite declares the module {shown}, and no {MATRIX_FILE} at or above its folder has a "
+            f"no suite declares the module {shown}, and no {FileName.MATRIX} at or above its folder has a "
             f"[[target_config]] to compile and run it with; `{init}` writes one"
         )
         raise argparse.ArgumentError(None, msg)

@@ -10,12 +10,11 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from retarget.cli.support import add_action, print_note, text_table
-from retarget.results.files import SessionResults, Sessions, read_results
+from retarget.results.files import SessionResults, Sessions
 from retarget.results.merge import check_agreement, merge_into
 from retarget.results.overview import (
     Change,
@@ -32,7 +31,7 @@ from retarget.results.record import Outcome, TargetRecord
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
-from retarget.targets.selection import ExpressionError, compile_selector_of, mark_terms
+from retarget.targets.selection import ExpressionError, Selector
 
 _FORMATS = ("ctrf", "junit", "pytest-benchmark", "trace")
 
@@ -195,8 +194,8 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def read_sessions(paths: Iterable[str]) -> Sessions:
-    """Read results. Raises `RetargetError` for what `read_results` refuses."""
-    return read_results(user_path(path) for path in paths)
+    """Read results. Raises `RetargetError` for what `Sessions.read` refuses."""
+    return Sessions.read(user_path(path) for path in paths)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -211,12 +210,12 @@ def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, 
     Raises `argparse.ArgumentError` where it is no expression or selects none of those there are.
     """
     try:
-        choose, terms = compile_selector_of(mark, attrgetter("marks")), mark_terms(mark)
+        selector = Selector(mark)
     except ExpressionError as error:
         raise argparse.ArgumentError(None, str(error)) from error
-    found = {target: record for target, record in records.items() if choose(record)}
+    found = {target: record for target, record in records.items() if selector(record)}
     tags = {tag for record in records.values() for tag in record.tags}
-    hints = {term.text: did_you_mean(term.text, tags) for term in terms if term.text not in tags}
+    hints = {term.text: did_you_mean(term.text, tags) for term in selector.terms if term.text not in tags}
     if records and not found:
         msg = f"-m {mark!r} selects none of {counted(len(records), 'target')}{next(filter(None, hints.values()), '')}"
         raise argparse.ArgumentError(None, msg)

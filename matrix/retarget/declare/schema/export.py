@@ -25,8 +25,9 @@ from retarget.declare.schema.tables import (
     table_of,
 )
 from retarget.model.devices import DEVICE_TYPES
+from retarget.model.marks import SYSTEM_ALIASES
 from retarget.model.names import RESERVED_WORDS
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_KINDS, HOST_SYSTEMS, SYSTEM_ALIASES
+from retarget.targets.availability import HOST_ARCHITECTURES, HOST_KINDS, HOST_SYSTEMS
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

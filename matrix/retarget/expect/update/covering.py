@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.declare.sources import EXPECTATIONS_FILE
+from retarget.declare.sources import FileName
 from retarget.expect.matching import COMPILE_STAGES
 from retarget.expect.update.edited_rules import (
     EditedRules,
@@ -215,7 +215,7 @@ class _Covering:
                 stages=_stages_and_signature(seen)[0],
                 signature=_stages_and_signature(seen)[1],
                 reason=_reason(seen, members),
-                origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+                origin=Origin(file=folder / FileName.EXPECTATIONS, key_path=""),
             )
             for (folder, seen, _, when), (names, members) in rules.items()
         ]
@@ -230,7 +230,7 @@ class _Covering:
         probe = Expectation(
             match=tuple(failure.module for failure in found),
             stages=_stages_and_signature(seen)[0],
-            origin=Origin(file=folder / EXPECTATIONS_FILE, key_path=""),
+            origin=Origin(file=folder / FileName.EXPECTATIONS, key_path=""),
         )
         wanted = {key_of(target) for failure in found for target in all_failures[failure]}
         reached = (one for targets in self._rules.reach(probe).values() for one in targets)

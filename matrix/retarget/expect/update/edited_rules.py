@@ -16,7 +16,7 @@ from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
 from retarget.support.toml import parse_key_path
-from retarget.targets.selection import compile_rule, rule_terms
+from retarget.targets.selection import Selector
 
 Key = tuple[str, str]
 """Names of a suite and of one of its targets."""
@@ -140,7 +140,7 @@ class EditedRules:
 
     def has_idle_words(self, rule: Expectation) -> bool:
         """Return whether a word of a rule's expression is true of no target."""
-        return len(self.effect(rule).words) < len(rule_terms(rule.when))
+        return len(self.effect(rule).words) < len(Selector.of_rule(rule.when).terms)
 
     def has_taken(self, rule: Expectation, key: Key) -> bool:
         """Return whether a rule is in force in the place of another, which selects the target still, as the words that
@@ -209,7 +209,7 @@ class EditedRules:
 
     def selects(self, rule: Expectation, target: Target) -> bool:
         """Return whether a rule's expression selects a target that it reaches."""
-        return compile_rule(rule.when)(target)
+        return Selector.of_rule(rule.when)(target)
 
     def _served_by(self, origin: Origin) -> Sequence[str]:
         first = self._after.get(origin) or origin

@@ -24,7 +24,7 @@ from retarget.model import CompileTarget, Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits, has_traits
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError, display_path
-from retarget.targets.selection import rule_terms
+from retarget.targets.selection import Selector
 
 
 class FileEdit(Struct, frozen=True, kw_only=True):
@@ -275,7 +275,7 @@ def on_devices(
     for key, devices in known:
         by_cell.setdefault(cell_of(targets[key]), {})[devices] = None
     rules = {rule.when for one in suites for rule in one.suite.expectations}
-    wanted = [term.traits for when in sorted(rules) for term in rule_terms(when) if term.traits]
+    wanted = [term.traits for when in sorted(rules) for term in Selector.of_rule(when).terms if term.traits]
     if not wanted and all(len(devices) == 1 for devices in by_cell.values()):
         return suites, {(key, devices): key for key, devices in known}
     places = _Places(by_cell, wanted)

@@ -16,7 +16,7 @@ from typing import Any
 
 from retarget.model import CompileTarget, RunTarget
 from retarget.model.outcomes import Artifact, CaseOutcome, CompileOutcome, Failure, Observation, RunOutcome, Stage
-from retarget.session.commands import BY_HAND, SHOWN_RUNS, Commands
+from retarget.session.commands import SHOWN_RUNS, Commands
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.text import strip_colour
 
@@ -202,7 +202,7 @@ def _hint(failure: Failure) -> str:
 
 
 def _by_hand(script: Sequence[str]) -> str:
-    return "\n".join([BY_HAND, *(f"  {line}" for line in script)]) if script else ""
+    return "\n".join([Commands.heading, *(f"  {line}" for line in script)]) if script else ""
 
 
 def _listed(failed: Sequence[tuple[CaseOutcome, Failure]]) -> str:

@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import compare_arrays, largest_ulp
-from retarget.arrays.dtypes import dtype_named, resigned
+from retarget.arrays.dtypes import Elements
 from retarget.extension import Case, DriverError
 from retarget.extension.registry import Registry
 from retarget.model.names import selected_cases
@@ -104,7 +104,7 @@ def read_outputs(folder: Path) -> tuple[CaseOutputs, ...]:
 
 
 def _read(folder: Path, entry: dict[str, Any]) -> Array:
-    dtype, shape = dtype_named(entry["dtype"]), tuple(entry["shape"])
+    dtype, shape = Elements.named(entry["dtype"]).dtype, tuple(entry["shape"])
     if 0 in shape:
         return np.empty(shape, dtype)
     raw = np.memmap(folder / entry["file"], np.uint8, "r")
@@ -126,7 +126,7 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         for place, ours, theirs in _pairs(left[name], right[name]):
             arrays += 1
             values += ours.size
-            mismatch = compare_arrays(resigned(ours, theirs.dtype), theirs, tolerance, sides)
+            mismatch = compare_arrays(Elements.of(theirs.dtype).resigned(ours), theirs, tolerance, sides)
             if mismatch is None:
                 continue
             differing += 1

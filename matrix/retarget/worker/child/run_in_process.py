@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import mismatches_of
-from retarget.arrays.dtypes import bits_of, dtype_of, kind_of
+from retarget.arrays.dtypes import Elements
 from retarget.extension import (
     Case,
     CaseData,
@@ -407,8 +407,8 @@ def _inputs(function: FunctionInfo, seed: int) -> tuple[Array, ...]:
 
 def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array:
     declared = DeclaredType.parse(text)
-    dtype = dtype_of(declared)
-    if dtype is None or declared.shape is None:
+    elements = Elements.declared(declared)
+    if elements is None or declared.shape is None:
         msg = (
             f"no inputs can be generated for function {function.name!r}: argument {position} is a {text}, "
             "expected a number or a tensor of numbers"
@@ -416,14 +416,14 @@ def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array
         raise RetargetError(msg)
     digest = hashlib.sha256(f"{seed} {function.name} {position}".encode()).digest()
     random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
-    return _drawn(random, tuple(_DYNAMIC if size is None else size for size in declared.shape), dtype)
+    return _drawn(random, tuple(_DYNAMIC if size is None else size for size in declared.shape), elements.dtype)
 
 
 def _drawn(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Draw from -2 to 2 for floats and from -8 to 8 for integers, as far as they go: no overflow in a few
     products, both signs."""
     values: Any
-    kind, bits = kind_of(dtype), bits_of(dtype)
+    kind, bits = Elements.of(dtype).kind, Elements.of(dtype).bits
     if kind == "b":
         values = random.integers(0, 2, shape)
     elif kind == "i":

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 import retarget.declare.read
-from retarget.declare.load import DeclarationLoader, discover_suites
+from retarget.declare.load import DeclarationLoader
 from retarget.declare.schema import kept
+from retarget.declare.sources import FileName
 from retarget.extension.registry import load_extensions
 from retarget.model import Suite
 from retarget.session.cache.store import Store
@@ -133,7 +134,7 @@ def test_kept_tables_declare_the_same_and_are_read_without_models(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", discover_suites([SUITES]), ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", FileName.SUITE.below([SUITES]), ids=lambda file: file.parent.name)
 def test_kept_tables_of_shipped_suites_declare_the_same(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

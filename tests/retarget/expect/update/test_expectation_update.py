@@ -36,7 +36,7 @@ from retarget.model.outcomes import Observation
 from retarget.results.rule_update import diff, expanded, put_in_place, rewritten
 from retarget.support.errors import RetargetError
 from retarget.targets.expansion import expand_suite
-from retarget.targets.selection import mark_terms
+from retarget.targets.selection import Selector
 
 FOLDER = Path("/project/suites")
 RULES = FOLDER / "expectations.toml"
@@ -451,7 +451,7 @@ class World:
             for origin, effect in book(one).effects.items():
                 words[origin] = words.get(origin, Effect()) | effect
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
-        return any(len(words[origin].words) < len(mark_terms(made.when)) for origin, made in rules.items())
+        return any(len(words[origin].words) < len(Selector(made.when).terms) for origin, made in rules.items())
 
     def __repr__(self) -> str:
         rules = {made.origin: made for one in self.suites for made in one.suite.expectations}
@@ -590,7 +590,7 @@ def test_after_an_update_all_is_as_expected_nothing_is_lost_and_a_second_one_cha
                 assert key in found.excused
     for made in {made.origin: made for one in after for made in one.suite.expectations}.values():
         assert effects[made.origin].matched == frozenset(range(len(made.match)))
-        assert len(effects[made.origin].words) == len(mark_terms(made.when))
+        assert len(effects[made.origin].words) == len(Selector(made.when).terms)
     again = update(*after, seen=seen)
     assert again.edits == ()
     assert (again.excused, again.left) == (found.excused, found.left)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
-from retarget.declare.sources import MATRIX_FILE, SUITE_FILE, discover_suites
+from retarget.declare.sources import FileName
 from retarget.extension import Compiler, SuggestedTarget
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import RunTarget
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         registry, arguments.retarget_extension
     )
     loader = DeclarationLoader(registry)
-    beside = discover_suites([path.parent for path in configs.above])
+    beside = FileName.SUITE.below([path.parent for path in configs.above])
     suites = tuple(suite.name for path in beside for suite in loader.read_suite_file(path)[0])
     plan = plan_suites(found, registry, reference=configs.reference, taken=configs.words, suites=suites)
     if not plan.suites:
@@ -112,7 +112,7 @@ def _folder(path: Path) -> Path:
 
 def _expect_undeclared(folder: Path, registry: Registry) -> None:
     """Raise `RetargetError` where the folder has suites, or lies in the folder of a suite that has its modules."""
-    path = folder / SUITE_FILE
+    path = folder / FileName.SUITE
     if os.path.lexists(path):
         msg = (
             f"found {display_path(path)}, which is not overwritten; "
@@ -120,7 +120,7 @@ def _expect_undeclared(folder: Path, registry: Registry) -> None:
         )
         raise RetargetError(msg)
     for above in folder.parents:
-        path = above / SUITE_FILE
+        path = above / FileName.SUITE
         if not path.is_file():
             continue
         suites, _ = DeclarationLoader(registry).read_suite_file(path)
@@ -146,8 +146,9 @@ def _declared_above(folder: Path, registry: Registry, extensions: Sequence[str])
     scope = loader.scope_of(folder)
     targets = tuple(scope.targets.configs.values())
     if not targets:
-        if loader.matrix_files and os.path.lexists(folder / MATRIX_FILE):
-            msg = f"found {display_path(folder / MATRIX_FILE)} without a [[target_config]], which suites need; add one"
+        if loader.matrix_files and os.path.lexists(folder / FileName.MATRIX):
+            where = display_path(folder / FileName.MATRIX)
+            msg = f"found {where} without a [[target_config]], which suites need; add one"
             raise RetargetError(msg)
         return None
     drivers = sorted({config.driver for target in targets for config in target.runtimes} & registry.drivers.keys())
@@ -231,14 +232,14 @@ def _texts(folder: Path, found: Survey, plan: Plan, configs: _Configs) -> list[t
     if configs.suggested:
         used = {name for names in targets.values() for name in names}
         declared = [target for target in configs.suggested if target.name in used]
-        files.append((folder / MATRIX_FILE, matrix_text(declared, configs.compilers, configs.absent)))
-    files.append((folder / SUITE_FILE, suite_text(plan, found, targets)))
+        files.append((folder / FileName.MATRIX, matrix_text(declared, configs.compilers, configs.absent)))
+    files.append((folder / FileName.SUITE, suite_text(plan, found, targets)))
     return [*files, *(written for suite in plan.suites for written in suite.suggestion.writes)]
 
 
 def _counts(folder: Path, registry: Registry) -> tuple[int, int]:
     """Return how many compile and run targets the new declarations make. Raises `RetargetError` for their errors."""
-    suites = DeclarationLoader(registry).load_suite_file(folder / SUITE_FILE)
+    suites = DeclarationLoader(registry).load_suite_file(folder / FileName.SUITE)
     targets = [target for suite in suites for target in expand_suite(suite, registry)]
     runs = sum(isinstance(target, RunTarget) for target in targets)
     return len(targets) - runs, runs
@@ -269,7 +270,7 @@ def _report(
 
 
 def _not_taken(found: Survey, plan: Plan) -> Sequence[str]:
-    own = [f"left out: {folder} has a {SUITE_FILE} of its own" for folder in found.declared]
+    own = [f"left out: {folder} has a {FileName.SUITE} of its own" for folder in found.declared]
     return [*_left_out(plan.left_out), *own]
 
 

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Golden, Metric, Origin
 from retarget.results import CaseRecord, DeviceRecord, Measurement, Outcome, SessionResults, TargetRecord, new_session
+from retarget.results.golden import judge_goldens
 from retarget.results.record import CompileRecord, ReusedRecord, TimesRecord
-from retarget_bench.golden import judge_goldens
 
 ORIGIN = Origin(file=Path("suite.toml"), key_path="golden[0]")
 DEVICE = DeviceRecord(driver="d", uri="d://0", name="n", physical_id="p")

@@ -11,12 +11,17 @@ from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.cli import input_path, select_records
-from retarget.model import Metric, parse_percent
-from retarget.results import Baseline, Measurement, Outcome, TargetRecord, read_results
-from retarget.support import RetargetError, counted, shown
 
-from retarget_bench.golden import LEVEL, Comparison, Finding, compare_measured, machine_text
+from retarget.cli.results.command import select_records
+from retarget.cli.support import input_path
+from retarget.model.metrics import Metric, parse_percent
+from retarget.results.comparison import LEVEL, Comparison, Finding, compare_measured
+from retarget.results.files import Sessions
+from retarget.results.golden import machine_text
+from retarget.results.measurements import Baseline, Measurement
+from retarget.results.record import Outcome, TargetRecord
+from retarget.support.errors import RetargetError
+from retarget.support.text import counted, shown
 
 _Key = tuple[str, Metric, str]
 """A target's id, a metric and a case."""
@@ -100,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
     """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
-    sessions = read_results([path])
+    sessions = Sessions.read([path])
     known = Measurement.baseline(sessions, last=0)
     if not known:
         command = "pytest --retarget-benchmark --retarget-results DIR"

@@ -7,7 +7,7 @@ import random
 import statistics
 
 import pytest
-from retarget_bench.golden import Comparison, Finding, compare_series, compare_values, noise_of, p_larger
+from retarget.results.comparison import Comparison, Finding, compare_series, compare_values, noise_of, p_larger
 
 SEED = random.Random(1)  # noqa: S311  (noise, no secret)
 QUIET = [1.0 + 0.01 * SEED.random() for _ in range(60)]

@@ -1,6 +1,4 @@
-"""Golden rules for measurements: which of them a target breaks, and which cannot be judged.
-
-Whether one series of measurements is larger than another by more than noise explains.
+"""Whether one series of measurements is larger than another by more than noise explains.
 
 The test is that of Mann and Whitney (Annals of Mathematical Statistics 18, 1947), one-sided, in its normal form with
 the correction for ties and that for continuity: it asks of ranks alone, so that it needs no distribution of times.
@@ -11,13 +9,13 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.model import Golden, Metric
-from retarget.results import Baseline, GoldenRecord, Measurement, TargetRecord
+
+from retarget.results.measurements import Measurement
 
 LEVEL = 0.001
 """The level of the rank test: what a series of equal noise would show by chance once in a thousand comparisons."""
@@ -167,76 +165,3 @@ def _low(samples: Sequence[float]) -> float:
 
 def _median(values: Sequence[float]) -> float:
     return statistics.median(values) if values else 0.0
-
-
-_VERDICTS = {Finding.LARGER: "broken", Finding.NOISY: "not judged", Finding.FEW: "not judged"}
-
-
-def judge_goldens(
-    rules: Sequence[Golden], record: TargetRecord, baseline: Baseline, host: str, cpu: str, *, passes: bool = True
-) -> Iterator[tuple[Golden, GoldenRecord]]:
-    """Yield the verdict of each rule in force for a target on each case that has its metric. `host` and `cpu`
-    are this session's. A target fails where it is `broken`."""
-    found = tuple(Measurement.of(record))
-    for rule in rules:
-        if not passes or rule.is_expired:
-            why = f"the rule is past its `until`, {rule.until}" if passes else "the target fails, as is expected"
-            yield _result(rule, "", "not judged", f"{rule.bound}: {why}")
-            continue
-        of_metric = [one for one in found if one.metric is rule.metric]
-        if not of_metric:
-            is_stored = rule.metric is Metric.COMPILE_TIME and record.compile is not None and record.compile.reused
-            why = ": the artifact is from the cache; --retarget-no-cache compiles" if is_stored else ""
-            yield _result(rule, "", "not judged", f"{rule.metric} was not measured{why}")
-        for one in of_metric:
-            machines = baseline.get((record.nodeid, one.metric, one.case), {})
-            yield _result(rule, one.case, *_judged(rule, one, machines, record.machine(host, cpu)))
-
-
-def _judged(
-    rule: Golden, one: Measurement, machines: Mapping[tuple[str, ...], Sequence[Measurement]], own: tuple[str, ...]
-) -> tuple[str, str]:
-    """Return the verdict, and the text for people. `machines` have earlier measurements, `own` is this one."""
-    now = rule.metric.text(one.value)
-    if rule.most is not None:
-        most = rule.metric.text(rule.most)
-        if one.value <= rule.most:
-            return "kept", f"{rule.metric} {now}, expected at most {most}"
-        margin = max(one.value * (1 - one.spread), min(one.samples, default=0.0))  # each call is above its shortest
-        if margin <= rule.most:
-            text = f"{rule.metric} {now} -+ {100 * one.spread:.2g} %, expected at most {most}: too close to judge"
-            return "not judged", text
-        return "broken", f"{rule.metric} {now}, expected at most {most}"
-    within = rule.within or 0.0
-    machine = own
-    if own not in machines and machines and rule.metric.is_exact:
-        machine = [*([known for known in machines if known[1:] == own[1:]] or machines)][-1]
-    before = machines.get(machine, ())
-    comparison = compare_measured(before, [one], within=within)
-    text = f"{rule.metric} {change_text(rule, comparison, within, len(before))}"
-    text += "" if machine[1:] == own[1:] else f"; of another machine: {machine_text(machine)}"
-    return _VERDICTS.get(comparison.finding, "kept"), text
-
-
-def machine_text(machine: tuple[str, ...]) -> str:
-    """Name a machine of a baseline for people."""
-    return ", ".join(filter(None, machine)) or "an unknown one"
-
-
-def change_text(rule: Golden, found: Comparison, within: float, sessions: int) -> str:
-    """Describe a comparison for people: `1.32 ms, 12 % more than 1.18 ms; expected at most 10 % more …`."""
-    now, bound = rule.metric.text(found.after), f"{100 * within:g} %"
-    if found.finding is Finding.FEW:
-        return f"{now}; {sessions} earlier sessions of this host and device have it, which is too few to judge"
-    before = rule.metric.text(found.before)
-    direction = "more" if found.change >= 0 else "less"
-    text = f"{now}, {abs(100 * found.change):.3g} % {direction} than {before}"
-    if found.finding is Finding.NOISY:
-        return f"{text}; its noise here, {100 * found.noise:.2g} %, is larger than the bound of {bound}: not judged"
-    ranks = "" if found.p == 1.0 else f"; Mann-Whitney p = {found.p:.1g}, level {LEVEL:g}"
-    test = "" if rule.metric.is_exact else f" (noise {100 * found.noise:.2g} %{ranks})"
-    return f"{text}{test}; expected at most {bound} more"
-
-
-def _result(rule: Golden, case: str, verdict: str, text: str) -> tuple[Golden, GoldenRecord]:
-    return rule, GoldenRecord(rule=rule.bound, case=case, verdict=verdict, text=text)
