@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from retarget.cli import main
 from retarget.extension import CompileRequest, CompilerError, DriverError, Resolved
-from retarget.model import CheckState, CompileTarget, Origin, Rung, RuntimeConfig
-from retarget.session import DeclarationLoader, Engine, RunService, discover_suites, expand_suite, load_extensions
+from retarget.model import CheckState, Origin, Rung, RuntimeConfig
+from retarget.session import RunService, discover_suites, load_extensions
 from retarget.session.run.service import check_driver, selected_checks
 from retarget_bringup.ladder.files import read_ladder, read_settings
 from retarget_bringup.start import STARTER
-from retarget_bringup.status.gather import module_key, module_sizes, size_text
 
 ORIGIN = Origin(file=Path("matrix.toml"), key_path="runtime_config[0]")
 KNOWN = "llvm-cpu, vmvx, vulkan, cuda, rocm, opencl"
@@ -179,24 +178,6 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(
 def test_nothing_in_the_package_is_collected_as_a_suite() -> None:
     assert list(discover_suites([STARTER.parent])) == []
     assert not [*STARTER.parent.rglob("matrix.toml")]
-
-
-@pytest.mark.slow
-def test_the_shipped_order_is_that_of_the_measurement(here: Path) -> None:
-    assert main(["bringup", "start", "npu", "--like", "vmvx"]) == 0
-    registry = load_extensions()
-    suite_file = here / "bringup" / "npu" / "suite.toml"
-    suite, _ = DeclarationLoader(registry).load_suite_file(suite_file)
-    targets = [
-        one for one in expand_suite(suite, registry) if isinstance(one, CompileTarget) and one.compiler.name == "npu"
-    ]
-    with Engine(registry=registry, cache=here / "cache") as engine:
-        sizes = module_sizes(engine, targets)
-    shipped = [module_key(target) for target in targets]
-    assert shipped == sorted(shipped, key=lambda key: (sizes[key].order, key))
-    stated = re.findall(r'^ +"(.+)\.mlir", +# (.+)$', suite_file.read_text(), re.MULTILINE)
-    assert stated == [(name, size_text(sizes["npu-starter", name])) for _, name in shipped]
-    assert sizes["npu-starter", "add-f32-one"].order == (1, 1, 1, 1)
 
 
 @pytest.fixture

@@ -69,21 +69,6 @@ class Compiled(Struct, frozen=True, kw_only=True):
     front_half: bytes = b""
 
 
-class ModuleSize(Struct, frozen=True, kw_only=True):
-    """How much of a backend a module needs: its dispatches, the distinct ops in it, the element types of its tensors,
-    and how many elements the largest has."""
-
-    dispatches: int
-    ops: tuple[str, ...]
-    types: tuple[str, ...]
-    elements: int
-
-    @property
-    def order(self) -> tuple[int, int, int, int]:
-        """By this, smaller modules come before larger ones."""
-        return self.dispatches, len(self.ops), len(self.types), self.elements
-
-
 class ProgramStatistics(Struct, frozen=True, kw_only=True):
     """What a compiled program has: dispatches, each once, also of initialisers; and the bytes of device memory that it
     allocates while it runs, as far as the compiler knows their sizes."""
@@ -151,13 +136,12 @@ class SuggestedTarget(Struct, frozen=True, kw_only=True):
 class Compiler(Builds, is_base=True):
     """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`.
 
-    A module is compiled with `measuring_flags` after its own flags for `module_size`, and with `statistics_flags` for
-    `program_statistics`; without any of these it is the artifact itself that is read.
+    A module is compiled with `statistics_flags` after its own flags for `program_statistics`; without any it is the
+    artifact itself that is read.
     """
 
     name: str
     artifact_suffix: str
-    measuring_flags: Sequence[str] = ()
     statistics_flags: Sequence[str] = ()
 
     @called_in_process
@@ -238,12 +222,6 @@ class Compiler(Builds, is_base=True):
         `output`; empty where it has none. The tool runs `script` with a module's file: exit status 0 where that still
         fails in the same way. Pure."""
         return ()
-
-    @called_in_process
-    def module_size(self, artifact: bytes) -> ModuleSize:
-        """Return the size of a module, whatever backend compiles it. Pure; in the command's process. Raises
-        `RetargetError` for bytes that are none."""
-        not_overridden(self, "module_size")
 
     @called_in_process
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:

@@ -125,7 +125,6 @@ def _of(found: Found, arguments: argparse.Namespace) -> tuple[Status, Lines]:
         found.states,
         root=settings.root,
         stable_runs=settings.stable,
-        sizes=found.sizes,
         moved=moves_since_commit(settings.ladder_file, now.values()),
         is_raised=not raised(found.ladder, found.states).changes and not found.ladder.unsettled,
         log=log(settings.ladder_file, limit or _ALL, {one.id: one.target.top for one in found.states})

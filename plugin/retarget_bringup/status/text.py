@@ -131,7 +131,7 @@ def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Ite
         stop = f"stop at {one.rung}: " if one.rung != "none" else ""  # their stage says it
         way = shown(": ".join(filter(None, (one.stage, one.signature))))
         yield _cut(f"{number:3}. frees {one.frees}  {stop}{way}", width)
-        size = f"  ({one.measure or f'{one.size} bytes'})" if one.measure or one.size else ""
+        size = f"  ({one.size} bytes)" if one.size else ""
         yield f"     smallest   {shown(one.smallest)}{size}"
         if one.reference is not None:
             is_same = (one.reference.stage, one.reference.signature) == (one.stage, one.signature)

@@ -27,7 +27,7 @@ class Steps:
             name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=reference
         )
         found = SimpleNamespace(
-            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), sizes={}, results={}, declared=()
+            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), results={}, declared=()
         )
 
         def read(_: object, folders: object, extensions: object) -> Any:

@@ -191,10 +191,10 @@ OTHER = Reference(config="cpu", outcome="fails", stage="load", signature="lost")
             ],
         ),
         (
-            {"size": 12, "measure": "3 ops", "reference": SAME, "diagnostic": ("one", "two")},
+            {"size": 12, "reference": SAME, "diagnostic": ("one", "two")},
             [
                 "  1. frees 2  stop at loads: run: lost",
-                "     smallest   t  (3 ops)",
+                "     smallest   t  (12 bytes)",
                 "     reference  cpu fails in the same way",
                 "     says       one",
                 "                two",
