@@ -26,14 +26,7 @@ _RUNGS = (Rung.NONE, *(rung for rung in Rung if rung >= Rung.COMPILES))
 
 
 def status_of(
-    name: str,
-    states: Sequence[TargetState],
-    *,
-    root: Path,
-    stable_runs: int,
-    moved: Moves,
-    is_raised: bool,
-    log: Sequence[Commit] = (),
+    name: str, states: Sequence[TargetState], *, root: Path, stable_runs: int, moved: Moves, is_raised: bool
 ) -> Status:
     """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
     drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
@@ -65,7 +58,6 @@ def status_of(
         excluded=excluded,
         blockers=blocking,
         moved=moved,
-        log=tuple(log),
         next=next(steps),
     )
 
@@ -407,21 +399,6 @@ class Moves(_Part, frozen=True, kw_only=True):
     unknown: str = ""
 
 
-class Commit(_Part, frozen=True, kw_only=True):
-    """The changes of the ladder in a commit: counts of targets, and the share of targets that match after it."""
-
-    revision: str
-    date: str
-    subject: str
-    up: int = 0
-    down: int = 0
-    new: int = 0
-    gone: int = 0
-    targets: int = 0
-    percentage: float | None = None
-    error: str = ""
-
-
 class Next(_Part, frozen=True, kw_only=True):
     """The one thing to do next."""
 
@@ -448,5 +425,4 @@ class Status(_Part, frozen=True, kw_only=True):
     excluded: tuple[Excluded, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     moved: Moves = Moves()
-    log: tuple[Commit, ...] = ()
     next: Next

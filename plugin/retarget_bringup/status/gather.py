@@ -117,12 +117,7 @@ def _config(target: Target) -> str:
 
 
 def run_found(
-    settings: Settings,
-    *,
-    runs: int = 1,
-    pytest_args: Sequence[str] = (),
-    extensions: Sequence[str] = (),
-    checks_drivers: bool = True,
+    settings: Settings, *, runs: int = 1, pytest_args: Sequence[str] = (), extensions: Sequence[str] = ()
 ) -> Found:
     """Run the checks of the drivers, and the targets; then, `runs` times in all, the matching ones.
 
@@ -132,7 +127,7 @@ def run_found(
     declared = collect_targets(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
     configs = _runtimes(settings, _selected(settings, declared))
-    if checks_drivers and configs:
+    if configs:
         sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
         reports = check_drivers(
             configs,

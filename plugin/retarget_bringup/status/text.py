@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model import Rung
 from retarget.support import Checkout, RetargetError, counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
-from retarget_bringup.ladder.states import DRIVER, TargetState
-from retarget_bringup.status.assemble import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
+from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.status.assemble import Blocker, DriverStatus, Move, Moves, Next, Status
 
 TOP = 10
 """How many of a list are shown without `--all`."""
@@ -44,9 +43,6 @@ def status_lines(status: Status, *, everything: bool = False, width: int = 0) ->
     if status.blockers:
         yield from _blockers(status.blockers, limit, width)
     yield from _moved(status.moved, limit)
-    if status.log:
-        yield from _log(status.log)
-        yield ""
     yield from next_lines(status.next)
 
 
@@ -56,16 +52,6 @@ def next_lines(step: Next) -> Iterator[str]:
     yield f"  why  {shown(step.why)}"
     if step.command:
         yield f"  run  {step.command}"
-
-
-def _log(log: Sequence[Commit]) -> Iterator[str]:
-    yield "commits of the ladder"
-    for commit in log:
-        share = f"{commit.percentage:5.1f} %" if commit.percentage is not None else " " * 7
-        counts = ((commit.up, "up"), (commit.down, "down"), (commit.new, "new"), (commit.gone, "gone"))
-        moved = ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing moved"
-        said = f"cannot be read: {commit.error}" if commit.error else f"{share} of {commit.targets}  {moved}"
-        yield f"  {commit.date}  {commit.revision}  {shown(said)}  {shown(commit.subject)}"
 
 
 def heading(status: Status) -> str:
@@ -216,33 +202,3 @@ def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     except RetargetError as error:
         return Moves(unknown=f"the ladder of commit {revision} cannot be read: {first_line(str(error))}")
     return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
-
-
-def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...]:
-    """Return the last commits of a ladder file, the newest first, with what each changed. `tops` are the rungs that
-    targets can come to, where that is not `matches`."""
-    found: list[Commit] = []
-    before: Lines = {}
-    for commit in reversed(Checkout(ladder.parent).commits(ladder.name, limit + 1)):
-        own = Commit(revision=Checkout.short(commit.revision), date=commit.date, subject=commit.subject)
-        try:
-            after = lines_at(ladder, commit.revision)
-        except RetargetError as error:
-            found.append(replace(own, error=first_line(str(error))))
-            continue
-        change = moves(before, after)
-        lines = [line for line in after.values() if not line.target.startswith(DRIVER)]
-        reached = sum(line.rung >= tops.get(line.target, Rung.MATCHES) for line in lines)
-        found.append(
-            replace(
-                own,
-                up=len(change.up),
-                down=len(change.down),
-                new=sum(not one.target.startswith(DRIVER) for one in change.new),
-                gone=sum(not one.startswith(DRIVER) for one in before.keys() - after.keys()),
-                targets=len(lines),
-                percentage=1000 * reached // len(lines) / 10 if lines else None,
-            )
-        )
-        before = after
-    return tuple(reversed(found[-limit:]))

@@ -175,9 +175,9 @@ def test_a_session_without_results_is_an_error(
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(("checks", "configs"), [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize("configs", [True, False])
 def test_drivers_are_checked_before_targets_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], checks: bool, configs: bool
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], configs: bool
 ) -> None:
     steps: list[Any] = []
 
@@ -194,9 +194,8 @@ def test_drivers_are_checked_before_targets_run(
     monkeypatch.setattr(gather, "write_checks", lambda *known: steps.append(known))
     monkeypatch.setattr(gather, "run_pytest", lambda *_, **__: steps.append("run"))
     monkeypatch.setattr(gather, "read_found", lambda *_: "found")
-    known: dict[str, Any] = {} if checks else {"checks_drivers": False}
-    assert gather.run_found(settings(), extensions=("e",), **known) == "found"  # type: ignore[comparison-overlap]
-    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if checks and configs else []
+    assert gather.run_found(settings(), extensions=("e",)) == "found"  # type: ignore[comparison-overlap]
+    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if configs else []
     assert steps == ["ladder", *checked, "run"]
     assert capsys.readouterr().err == ("checking the drivers of sync\na note\n" if checked else "")
 

@@ -215,7 +215,6 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "excluded",
         "blockers",
         "moved",
-        "log",
         "next",
     ]
 

@@ -10,7 +10,6 @@ import pytest
 from retarget_bringup.status.assemble import (
     Blocker,
     Check,
-    Commit,
     DriverStatus,
     Excluded,
     Move,
@@ -260,18 +259,10 @@ def test_the_parts_of_which_there_is_something_are_set_apart() -> None:
         excluded=left_out(6),
         blockers=(blocker(),) * 11,
         moved=Moves(unknown="x"),
-        log=(Commit(revision="a", date="d", subject="s"),),
     )
     lines = list(status_lines(whole))
     assert lines[:5] == [heading(whole), "", "drivers, without a compiler (rungs 0 to 2)", f"  {'gpu':<24}  found", ""]
-    assert lines[-8:] == [
-        "moved: not known: x",
-        "",
-        "commits of the ladder",
-        "  d  a          of 0  nothing moved  s",
-        "",
-        *next_lines(NEXT),
-    ]
+    assert lines[-5:] == ["moved: not known: x", "", *next_lines(NEXT)]
     assert lines[7].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
     assert (len([line for line in lines if "frees" in line]), sum("--all" in line for line in lines)) == (11, 2)
     in_full = list(status_lines(whole, everything=True))
