@@ -236,7 +236,7 @@ _LONGEST = 35 * 24 * 60 * 60
 """Seconds; how long GitHub lets a run take."""
 
 _MOST_LEGS = 10_000
-"""Of a runner: the workflow has a job for each 256 of them."""
+"""Of a runner."""
 
 _SHOWN = 100
 _CRON = re.compile(r"[\d*,/A-Za-z-]+( +[\d*,/A-Za-z-]+){4}")

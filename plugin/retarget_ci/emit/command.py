@@ -20,7 +20,7 @@ from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display
 from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import child_pipeline, gitlab_pipeline
-from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
+from retarget_ci.emit.jobs import legs_of_jobs
 from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
 from retarget_ci.schema import CiConfig, Event, add_file_argument, declared_ci
 
@@ -76,7 +76,7 @@ def _legs(arguments: argparse.Namespace) -> int:
         ]
         sys.stdout.write(f"{text_table(('leg', 'kind', 'runner', 'targets', 'predicted', 'needs'), rows)}\n")
     elif arguments.format == "github":
-        for job, legs in legs_of_jobs(plan, jobs_of(declared_ci(arguments))).items():
+        for job, legs in legs_of_jobs(plan).items():
             matrix = [
                 {"leg": leg.name, "runner": leg.runner, "labels": leg.labels, "compiles": not leg.needs} for leg in legs
             ]
