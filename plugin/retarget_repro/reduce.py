@@ -1,20 +1,16 @@
 """`retarget repro --reduce`: the smallest case and module that still fail at the same stage with the same signature.
 
 Smaller cases and modules are tried with the real compiler and device. A compiler makes a module smaller by variants of
-it, and by its own tool, which asks this process what still fails.
+it.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -25,17 +21,6 @@ from retarget.session import TIMEOUTS, Engine
 from retarget.support import RetargetError, first_line
 
 from retarget_repro.attempt import Attempt, Chosen, attempt
-
-_SCRIPT = "fails-in-the-same-way"
-"""The executable that the tool runs, in the folder of the reduction: exit status 0 for a module that still fails."""
-
-_ASK = """\
-import socket, sys
-asked = socket.socket(socket.AF_UNIX)
-asked.connect("asked")
-asked.sendall(sys.argv[1].encode())
-sys.exit(asked.recv(1) != b"y")
-"""
 
 _COMPUTES_ELSE = "; what is left computes something else: see whether what is expected of it is still right"
 
@@ -157,7 +142,7 @@ class _Reduction(Struct, kw_only=True):
         keep_types = isinstance(self.chosen.target, RunTarget)
         refused: dict[str, None] = {}
         first = has = ""
-        is_smaller, is_tool_left = False, True
+        is_smaller = False
         with self._engine(cases) as engine:
             for number in range(1_000_000):
                 folder = self.folder / f"{number}"
@@ -174,14 +159,7 @@ class _Reduction(Struct, kw_only=True):
                 if not variants and is_smaller:  # what was refused may go now
                     refused, is_smaller = dict.fromkeys(self.steps[:1]), False
                     continue
-                if self.is_over:
-                    break
-                if not variants and is_tool_left:
-                    is_tool_left = False
-                    if (smaller_path := self._by_tool(compiler, path, cases, engine, env)) is not None:
-                        path, refused = smaller_path, dict.fromkeys(self.steps[:1])
-                        continue
-                if not variants:
+                if self.is_over or not variants:
                     break
                 if (smaller := self._smaller(variants, cases, engine, refused)) is not None:
                     path, is_smaller = smaller, len(self.steps) > 1
@@ -212,26 +190,6 @@ class _Reduction(Struct, kw_only=True):
             self.note(f"{step}: fails in the same way ({path.stat().st_size} bytes)")
         return fails
 
-    def _by_tool(
-        self, compiler: Compiler, path: Path, cases: Sequence[str], engine: Engine, env: Mapping[str, str]
-    ) -> Path | None:
-        """Reduce a module with the compiler's own tool. Return what is left where that is less and fails, else None."""
-        (folder := self.folder / "tool").mkdir()
-        output = folder / f"reduced{path.suffix}"
-        command = compiler.reduce_command(path, output, folder / _SCRIPT)
-        if not command:
-            return None
-        self.note("the compiler's own tool reduces what is left")
-        is_done = _reduce_by_tool(
-            command,
-            folder,
-            fails=lambda candidate: self.fails(_with_module(self.chosen, candidate), cases, engine),
-            is_over=lambda: self.is_over,
-            env=env,
-        )
-        is_less = is_done and output.is_file() and output.stat().st_size < path.stat().st_size
-        return output if is_less and self._kept("the compiler's own tool", output, cases, engine) else None
-
     def _engine(self, cases: Sequence[str]) -> Engine:
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
         observed = self.found.observation
@@ -254,42 +212,6 @@ def _with_module(chosen: Chosen, path: Path) -> Chosen:
 
 
 # ---------------------------------------------------------------- what the compiler has
-
-
-def _reduce_by_tool(
-    command: Sequence[str],
-    folder: Path,
-    *,
-    fails: Callable[[Path], bool],
-    is_over: Callable[[], bool],
-    env: Mapping[str, str],
-) -> bool:
-    """Run a tool in `folder`, where it finds `_SCRIPT`, until it ends or it is over. Return whether it succeeded."""
-    asking = shlex.join((sys.executable, "-I", "-S", "-c", _ASK))
-    (folder / _SCRIPT).write_text(f'#!/bin/sh\ncd {shlex.quote(str(folder))} || exit 1\nexec {asking} "$1"\n')
-    (folder / _SCRIPT).chmod(0o755)
-    with socket.socket(socket.AF_UNIX) as server, (folder / "log").open("wb") as log:
-        with chdir(folder):  # a path of a socket may be no longer than a hundred characters
-            server.bind("asked")
-        server.listen()
-        server.settimeout(0.2)
-        tool = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-        try:
-            while tool.poll() is None and not is_over():
-                try:
-                    asked, _ = server.accept()
-                except TimeoutError:
-                    continue
-                with asked:
-                    asked.settimeout(None)
-                    asked.sendall(b"y" if fails(Path(asked.recv(1 << 16).decode())) else b"n")
-        finally:
-            if tool.poll() is None:
-                tool.kill()
-            tool.wait()
-    return tool.returncode == 0
 
 
 _SECONDS = 120

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from retarget_iree.builds import CompilerBuild
 from retarget_iree.compiler.compiler import IreeCompiler
-from retarget_iree.modules import reduce_by_library
 from retarget_iree.modules.shrink import resized, variants
 from retarget_iree.toolchain import compiler_api
 
@@ -196,20 +192,3 @@ def test_the_compiler_names_the_command(tmp_path: Path, keep_types: bool) -> Non
     command = IreeCompiler().shrink_command(tmp_path / "m.mlir", tmp_path, keep_types)
     words = ["-m", "retarget_iree.modules.shrink", str(tmp_path / "m.mlir"), "-o", str(tmp_path)]
     assert list(command[1:]) == words + ["--keep-types"] * keep_types
-
-
-def test_the_reducer_is_the_librarys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def run(count: int, words: list[bytes | None]) -> int:
-        done.append([words[at] for at in range(count + 1)])
-        return 3
-
-    done: list[list[bytes | None]] = []
-    libraries = {"with": SimpleNamespace(ireeReduceRunMain=run), "without": SimpleNamespace()}
-    monkeypatch.setattr(ctypes, "CDLL", libraries.__getitem__)
-    monkeypatch.setattr(sys, "argv", ["main", "test.sh", "m.mlir"])
-    for library, status in (("with", 3), ("without", 1), (None, 1)):
-        build = CompilerBuild(folder=Path(), library=None if library is None else Path(library))
-        monkeypatch.setattr(reduce_by_library, "find_compiler", lambda build=build: build)
-        assert reduce_by_library.main() == status
-        assert capsys.readouterr().err == "this build of IREE has no iree-reduce\n" * (status == 1)
-    assert done == [[b"iree-reduce", b"test.sh", b"m.mlir", None]]

@@ -217,13 +217,6 @@ class Compiler(Builds, is_base=True):
         not_overridden(self, "shrink_command")
 
     @called_in_process
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of the compiler's own tool that reduces the module `source` and writes what is left to
-        `output`; empty where it has none. The tool runs `script` with a module's file: exit status 0 where that still
-        fails in the same way. Pure."""
-        return ()
-
-    @called_in_process
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:
         """Return what the compiler printed with `statistics_flags` tells of a program, for benchmarks; without any,
         what the artifact tells. Pure; in pytest's process. Raises `RetargetError` where they tell nothing."""

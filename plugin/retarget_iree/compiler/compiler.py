@@ -67,7 +67,6 @@ from retarget_iree.compiler.tool import (
     dump_module,
     phases,
     precompile_with_tool,
-    reduce_command,
     shrink_command,
     tool_diagnostics,
     tool_runs,
@@ -95,10 +94,6 @@ class CompilerOfIree(Compiler):
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
         """Return the command that writes smaller variants."""
         return shrink_command(source, folder, keep_types=keep_types)
-
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        """Return the command of `iree-reduce`, from the library."""
-        return reduce_command(source, output, script)
 
 
 class IreeCompiler(CompilerOfIree):

@@ -152,12 +152,6 @@ def shrink_command(source: Path, folder: Path, *, keep_types: bool) -> tuple[str
     return (*words, "--keep-types") if keep_types else words
 
 
-def reduce_command(source: Path, output: Path, script: Path) -> tuple[str, ...]:
-    """Return the command of IREE's own reducer."""
-    module = "retarget_iree.modules.reduce_by_library"
-    return (sys.executable, "-m", module, str(script), str(source), "-o", str(output))
-
-
 _TOOL = "iree._runtime.scripts.iree_dump_module"
 _SECONDS = 300.0
 _DISASSEMBLED = 16 << 20  # bytes of a module; the tool prints its constants as text

@@ -273,7 +273,7 @@ class Anything(dict[Any, Any]):
             COMPILER,
             "profile_target program_statistics run_front_end show shrink_command toolchain_environment",
             {"describe_build": "", "runtime_devices": {}, "takes": True}
-            | dict.fromkeys(("device_problems", "reduce_command", "release_packages"), ())
+            | dict.fromkeys(("device_problems", "release_packages"), ())
             | dict.fromkeys(("suggest_targets", "tags", "target_parts"), ()),
         ),
         (

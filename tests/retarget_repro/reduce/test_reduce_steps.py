@@ -36,18 +36,14 @@ class Plain(Compiler):
 
 
 class Words(Plain):
-    """Modules are words, of which one can be left out; its tool leaves out both `twin1` and `twin2`."""
+    """Modules are words, of which one can be left out."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, bool]] = []
-        self.has_tool = True
 
     def shrink_command(self, source: Path, folder: Path, keep_types: bool) -> Sequence[str]:
         self.calls.append((source.read_text(), keep_types))
         return ("shrink", str(source), str(folder))
-
-    def reduce_command(self, source: Path, output: Path, script: Path) -> Sequence[str]:
-        return ("reduce", str(source), str(output), str(script)) if self.has_tool else ()
 
 
 def shrink(command: Sequence[str], *, input: str, **_: Any) -> subprocess.CompletedProcess[str]:  # noqa: A002  (as run)
@@ -73,12 +69,8 @@ class Bench:
         self.now = 0.0
         self.engines: list[dict[str, Any]] = []
         self.tried: list[str] = []
-        self.tools: list[Path] = []
         self.notes: list[str] = []
-        self.fails: Callable[[Sequence[str]], bool] = lambda words: (
-            {"bad", "worse"} <= set(words) and len({"twin1", "twin2"} & set(words)) != 1
-        )
-        self.left = " ".join
+        self.fails: Callable[[Sequence[str]], bool] = lambda words: {"bad", "worse"} <= set(words)
         self.compiler: Any = Words()
         self.registry: Any = SimpleNamespace(
             environment=dict,
@@ -97,25 +89,12 @@ class Bench:
         self.tried.append(" ".join(words))
         return failing() if self.fails(words) else Attempt()
 
-    def tool(self, command: Sequence[str], folder: Path, **given: Any) -> bool:
-        """Leave out both twins where that fails, as the compiler's own tool would."""
-        self.tools.append(folder)
-        assert given["env"] == {"TOOLS": "x"}
-        assert not given["is_over"]()
-        words = Path(command[1]).read_text().split()
-        less = [word for word in words if not word.startswith("twin")]
-        (folder / "candidate").write_text(" ".join(less))
-        is_less = len(less) < len(words) and given["fails"](folder / "candidate")
-        Path(command[2]).write_text(self.left(less if is_less else words))
-        return True
-
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     made = Bench()
     monkeypatch.setattr(reduce, "Engine", made.engine)
     monkeypatch.setattr(reduce, "attempt", made.attempt)
-    monkeypatch.setattr(reduce, "_reduce_by_tool", made.tool)
     monkeypatch.setattr(reduce, "time", SimpleNamespace(monotonic=lambda: made.now))
     monkeypatch.setattr(reduce, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": shrink}))
     return made
@@ -174,10 +153,9 @@ def test_each_part_that_is_not_needed_goes_and_what_was_refused_is_tried_once_mo
         "without a: fails in the same way (13 bytes)",
         "without b: fails in the same way (11 bytes)",
         "without c: fails in the same way (9 bytes)",
-        "the compiler's own tool reduces what is left",
     ]
     assert text_of(result) == (tmp_path / "out" / "m.text").read_text() == "bad worse"
-    assert (result.target.name, result.cases, bench.tools) == ("m_c", (), [tmp_path / "out" / "tool"])
+    assert (result.target.name, result.cases) == ("m_c", ())
 
 
 def test_what_could_not_go_before_may_go_without_the_rest(bench: Bench, tmp_path: Path) -> None:
@@ -185,34 +163,6 @@ def test_what_could_not_go_before_may_go_without_the_rest(bench: Bench, tmp_path
     result = reduced(bench, tmp_path, "a bad c")
     assert result.steps == ("printed", "without c", "without a")
     assert text_of(result) == "bad"
-
-
-def test_the_tool_takes_what_variants_do_not_once_and_variants_are_tried_again_after_it(
-    bench: Bench, tmp_path: Path
-) -> None:
-    result = reduced(bench, tmp_path, "twin1 bad worse twin2 c")
-    assert result.steps == ("printed", "without c", "the compiler's own tool")
-    assert bench.notes[-1] == "the compiler's own tool: fails in the same way (9 bytes)"
-    assert bench.tools == [tmp_path / "out" / "tool"]
-    assert bench.tried[-4:] == ["bad worse", "bad worse", "worse", "bad"]  # the tool's, what it wrote, variants of that
-    assert (text_of(result), result.after) == ("bad worse", "2 words, 9 bytes")
-
-
-@pytest.mark.parametrize(("left", "why"), [(" ".join, "it is no smaller"), (lambda _: "ab", "it passes")])
-def test_what_the_tool_leaves_is_kept_only_where_it_is_less_and_fails(
-    left: Callable[[Sequence[str]], str], why: str, bench: Bench, tmp_path: Path
-) -> None:
-    bench.left = left
-    result = reduced(bench, tmp_path, "bad worse")
-    assert (result.steps, text_of(result)) == (("printed",), "bad worse"), why
-    assert bench.tried[3:] == (["ab"] if why == "it passes" else [])
-
-
-def test_a_compiler_without_a_tool_is_left_at_its_variants(bench: Bench, tmp_path: Path) -> None:
-    bench.compiler.has_tool = False
-    result = reduced(bench, tmp_path, "a bad worse")
-    assert (result.steps, bench.tools) == (("printed", "without a"), [])
-    assert "the compiler's own tool reduces what is left" not in bench.notes
 
 
 @pytest.mark.parametrize(
@@ -230,7 +180,6 @@ def test_it_ends_when_its_time_is_up_and_says_so(
     result = reduced(bench, tmp_path, "a bad b worse c", seconds=seconds)
     assert (len(bench.tried), result.steps) == (tried, steps)
     assert list(result.text())[-1] == f"{tried} tries in {tried} s; more time might leave less"
-    assert bench.tools == []
 
 
 def test_a_module_that_a_kind_generates_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
@@ -339,31 +288,3 @@ def _raising(error: Exception) -> Callable[..., Any]:
         raise error
 
     return run
-
-
-@pytest.mark.parametrize(("fails", "status"), [(True, 0), (False, 1)])
-def test_a_tool_is_answered_by_this_process(fails: bool, status: int, tmp_path: Path) -> None:
-    asked = []
-
-    def answer(candidate: Path) -> bool:
-        asked.append(candidate)
-        return fails
-
-    folder = tmp_path / ("long" * 30)  # a socket's path may not be
-    folder.mkdir()
-    script = './fails-in-the-same-way "/x y/m"; echo "$? $TOOLS" > said'
-    succeeded = reduce._reduce_by_tool(
-        ["sh", "-c", script], folder, fails=answer, is_over=lambda: False, env={"TOOLS": "x"}
-    )
-    assert (succeeded, asked) == (True, [Path("/x y/m")])
-    assert (folder / "said").read_text() == f"{status} x\n"
-
-
-def test_a_tool_that_fails_has_left_nothing(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"fails": lambda _: True, "env": {}}
-    assert not reduce._reduce_by_tool(["sh", "-c", "exit 1"], tmp_path, is_over=lambda: False, **given)
-
-
-def test_a_tool_is_killed_when_its_time_is_up(tmp_path: Path) -> None:
-    given: dict[str, Any] = {"fails": lambda _: True, "env": {}}
-    assert not reduce._reduce_by_tool(["sleep", "60"], tmp_path, is_over=lambda: True, **given)
