@@ -255,7 +255,7 @@ def find_ci(folder: Path) -> Path:
             return file
         if (one / ".git").exists():
             break
-    next_step = "write one (docs/ci.md has an example), or name it with --ci FILE"
+    next_step = "write one (docs/ci.md has an example)"
     msg = f"found no {CI_FILE} in {folder} or in the folders above it; {next_step}"
     raise RetargetError(msg)
 

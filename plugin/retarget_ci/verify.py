@@ -32,7 +32,7 @@ from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.command import emitted_files, emitted_problems
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
 from retarget_ci.planning.plan import ByWords, kinds_of, notes_of
-from retarget_ci.schema import CiConfig, Event, Waiver, add_file_argument, declared_ci
+from retarget_ci.schema import CiConfig, Event, Waiver, declared_ci
 from retarget_ci.verify_results import verify_results
 
 _PLAN = Path("plan.json")
@@ -54,7 +54,6 @@ def add(subparsers: Any) -> None:
     parser.add_argument(
         "--results", nargs="+", type=Path, metavar="DIR", help="results of all legs: folders, or files in them"
     )
-    add_file_argument(parser)
     parser.set_defaults(act=_verify)
 
 
@@ -68,7 +67,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_declared(arguments: argparse.Namespace) -> int:
-    config, day = declared_ci(arguments), date.today()
+    config, day = declared_ci(), date.today()
     others: list[str] = []
     diagnostics = [*diagnostics_at(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
