@@ -175,20 +175,15 @@ class _Reduction(Struct, kw_only=True):
         """Keep the first variant that fails, and return its file; None where none does. Each one tried is `refused`."""
         for name, path in found if self.steps else found[:1]:
             refused[name] = None
-            if self._kept(name, path, cases, engine):
+            smaller = _with_module(self.chosen, path)
+            if self.fails(smaller, cases, engine):
+                self.chosen = smaller
+                self.steps.append(name)
+                self.note(f"{name}: fails in the same way ({path.stat().st_size} bytes)")
                 return path
             if self.is_over:
                 break
         return None
-
-    def _kept(self, step: str, path: Path, cases: Sequence[str], engine: Engine) -> bool:
-        """Take a smaller module if it fails. Return whether it does."""
-        smaller = _with_module(self.chosen, path)
-        if fails := self.fails(smaller, cases, engine):
-            self.chosen = smaller
-            self.steps.append(step)
-            self.note(f"{step}: fails in the same way ({path.stat().st_size} bytes)")
-        return fails
 
     def _engine(self, cases: Sequence[str]) -> Engine:
         """Return an engine that keeps what candidates give apart, and waits for them as long as for the failure."""
