@@ -217,10 +217,3 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "moved",
         "next",
     ]
-
-
-def test_what_others_wrote_is_cut_to_the_width_of_the_terminal(root: Path) -> None:
-    status = made([failed("a", Rung.LOADS, "run", "x" * 60)], root)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status, width=94)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 58}…" in status_lines(status, width=93)
