@@ -15,7 +15,6 @@ _BRINGUP = CommandModule(
         ("retarget bringup vulkan", "how far each target of bringup/vulkan.toml comes, and what blocks the most"),
         ("retarget bringup vulkan --next", "the one thing to do next, and why"),
         ("retarget bringup vulkan --check", "for CI: fail where a target is lower than bringup/vulkan.ladder says"),
-        ("retarget bringup vulkan --watch", "run again when a module, an extension or the toolchain changes"),
     ),
     takes_extensions=True,
 )

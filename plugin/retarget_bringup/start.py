@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import re
 import shlex
@@ -61,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> int:
     registry = load_extensions(arguments.retarget_extension)
     configs = _configs(arguments, root, registry)
     folder = root / f"retarget-{name.replace('+', '-')}" if arguments.extension else None
-    files: dict[Path, str | bytes] = dict(_package_files(name, folder)) if folder is not None else {}
+    files = dict(_package_files(name, folder)) if folder is not None else {}
     files |= _files(name, root, configs)
     if taken := [path for path in files if os.path.lexists(path)]:
         msg = f"found {display_path(taken[0])}, which is not overwritten; choose another NAME, or remove what is there"
@@ -91,7 +90,7 @@ def _configs(arguments: argparse.Namespace, root: Path, registry: Registry) -> C
     return project.configs_like(arguments.like)
 
 
-def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str | bytes]]:
+def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str]]:
     """Yield the files below `bringup/`, with their texts."""
     above, home = root / "bringup", root / "bringup" / name
     paths = configs.paths or (f"bringup/{name}",)
@@ -101,7 +100,6 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
         "targets": toml_value(configs.targets),
         "paths": toml_value(paths),
         "reference": toml_value(configs.reference),
-        "compiler": configs.reference.partition("/")[0],
     }
     yield above / f"{name}.toml", _filled(_TEMPLATES / "about.toml", words)
     yield above / f"{name}.ladder", ladder_text(name, ())
@@ -109,9 +107,7 @@ def _files(name: str, root: Path, configs: Configs) -> Iterator[tuple[Path, str 
         return
     if configs.text:
         yield home / FileName.MATRIX, _filled(_TEMPLATES / f"{FileName.MATRIX}.tmpl", words)
-    models = [*model_files(home, words["compiler"])] if configs.reference else []
-    yield (home / FileName.SUITE, _filled(_SUITE, words) + (Template(SUITE).substitute(words) if models else ""))
-    yield from models
+    yield home / FileName.SUITE, _filled(_SUITE, words)
     yield from ((home / path.name, path.read_text(encoding="utf-8")) for path in sorted(STARTER.glob("*.mlir")))
 
 
@@ -140,7 +136,7 @@ def _package_files(name: str, folder: Path) -> Iterator[tuple[Path, str]]:
 def _report(name: str, root: Path, configs: Configs, package: Path | None) -> Iterator[str]:
     """Yield what was written, and the next three commands."""
     above, home = root / "bringup", root / "bringup" / name
-    modules = counted(len([*home.glob("*.mlir"), *home.glob("*.onnx")]), "module")
+    modules = counted(len([*home.glob("*.mlir")]), "module")
     written = [(package, "the package: a driver that has buffers, a compiler to fill in")] if package else []
     written += [
         (above / f"{name}.toml", "what the bring-up is about"),
@@ -290,50 +286,3 @@ def _suggestions(registry: Registry) -> Mapping[str, _Suggestion]:
 def _reference(known: Mapping[str, _Suggestion], own: set[str]) -> _Suggestion | None:
     """Return the first suggestion that is another backend."""
     return next((pair for name, pair in known.items() if name not in own), None)
-
-
-_MODEL = Path("backend") / "test" / "data" / "light" / "light_squeezenet.onnx"
-_OPSET = 17
-"""IREE imports the operators of this set; the model is of set 9."""
-
-_PIXELS = 64
-"""Of 224: a backend that is slow has an answer within its time."""
-
-SUITE = """
-# A whole model: SqueezeNet of the package onnx, with constants for weights, of 64 x 64 pixels and without its softmax.
-# Its results are compared with those of $compiler.
-[[module_test_suite]]
-name = "$name-models"
-srcs = ["model-squeezenet.onnx"]
-kind = "cases"
-targets = $targets
-"""
-
-_CASES = """\
-[[case]]
-inputs = [{ random = "normal" }]
-agree_with = "$compiler"
-tolerance = { rtol = 1e-4, atol = 1e-6 }
-"""
-
-
-def model_files(folder: Path, compiler: str) -> Iterator[tuple[Path, str | bytes]]:
-    """Yield the model and its cases, which compare a backend with a compiler config; nothing without the package."""
-    spec = importlib.util.find_spec("onnx")
-    if spec is None or spec.origin is None or not (path := Path(spec.origin).parent / _MODEL).is_file():
-        return
-    import onnx
-    from onnx import version_converter
-
-    model = version_converter.convert_version(onnx.load(str(path)), _OPSET)
-    graph = model.graph
-    del graph.value_info[:]
-    weights = {tensor.name for tensor in graph.initializer}
-    image = next(value for value in graph.input if value.name not in weights)
-    for size in image.type.tensor_type.shape.dim[2:]:
-        size.dim_value = _PIXELS
-    last = max(at for at, node in enumerate(graph.node) if node.op_type == "GlobalAveragePool")
-    del graph.node[last + 1 :]  # with constant weights, softmax gives 0.001 whatever came before
-    graph.output[0].name = graph.node[last].output[0]
-    yield folder / "model-squeezenet.onnx", model.SerializeToString(deterministic=True)
-    yield folder / "model-squeezenet.cases.toml", _CASES.replace("$compiler", compiler)

@@ -235,7 +235,7 @@ _LONGEST = 35 * 24 * 60 * 60
 """Seconds; how long GitHub lets a run take."""
 
 _MOST_LEGS = 10_000
-"""Of a runner: the workflow has a job for each 256 of them."""
+"""Of a runner."""
 
 _SHOWN = 100
 _CRON = re.compile(r"[\d*,/A-Za-z-]+( +[\d*,/A-Za-z-]+){4}")
@@ -254,7 +254,7 @@ def find_ci(folder: Path) -> Path:
             return file
         if (one / ".git").exists():
             break
-    next_step = "write one (docs/ci.md has an example), or name it with --ci FILE"
+    next_step = "write one (docs/ci.md has an example)"
     msg = f"found no {CI_FILE} in {folder} or in the folders above it; {next_step}"
     raise RetargetError(msg)
 

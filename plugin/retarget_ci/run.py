@@ -13,7 +13,7 @@ from retarget.cli import run_session, words_for_pytest
 from retarget.results import Leg, Plan
 from retarget.support import RetargetError, did_you_mean, display_path
 
-from retarget_ci.schema import add_file_argument, declared_ci
+from retarget_ci.schema import declared_ci
 
 _EACH = "compile or run"
 """The requirements of a leg: each of its targets. Its runner promises to have what they need."""
@@ -41,13 +41,12 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--pytest-args", default="", metavar="TEXT", help="further arguments of pytest: --pytest-args='-q -n 2'"
     )
-    add_file_argument(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the commands and run nothing")
     parser.set_defaults(act=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    config = declared_ci(arguments)
+    config = declared_ci()
     plan = Plan.read(arguments.plan)
     event = config.event(plan.event)
     legs = legs_of(plan, arguments.leg, runner=arguments.runner)

@@ -1,4 +1,4 @@
-"""`retarget ci schema`, and the option that names a `ci.toml`.
+"""`retarget ci schema`, and the `ci.toml` that is meant.
 
 The declarations of `ci.toml` as types; pydantic, which they need, is imported where a file is read.
 """
@@ -9,8 +9,6 @@ import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from retarget.support import RetargetError
 
 from retarget_ci import CI_FILE
 
@@ -28,21 +26,14 @@ def _print(_: argparse.Namespace) -> int:
     return 0
 
 
-def add_file_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare how an action takes a `ci.toml`."""
-    parser.add_argument(
-        "--ci", type=Path, metavar="FILE", help=f"the {CI_FILE} (that of this folder, or of the nearest one above)"
-    )
+def declared_ci() -> CiConfig:
+    """Read the `ci.toml` of this folder, or of the nearest one above.
 
-
-def declared_ci(arguments: argparse.Namespace) -> CiConfig:
-    """Read the `ci.toml` that is meant. Raises `RetargetError` where there is none, and for what is wrong in it."""
+    Raises `RetargetError` where there is none, and for what is wrong in it.
+    """
     from retarget_ci.files import find_ci, read_ci  # imports pydantic only where it is needed
 
-    if arguments.ci is not None and not arguments.ci.is_file():
-        msg = f"--ci: found no file {arguments.ci}"
-        raise RetargetError(msg)
-    return read_ci(arguments.ci or find_ci(Path.cwd()))
+    return read_ci(find_ci(Path.cwd()))
 
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""`retarget ci summary`: results by signature, as Markdown for a job's page, and a few annotations on GitHub.
+"""`retarget ci summary`: results by signature, as Markdown for a job's page.
 
-All that comes from targets, compilers and devices is escaped: in Markdown and in GitHub's workflow commands it is text.
+All that comes from targets, compilers and devices is escaped: in Markdown it is text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retarget.results import FailureGroup, Outcome, Plan, SessionResults, Sessions, TargetRecord
-from retarget.support import RetargetError, counted, error_annotations, listed, on_github, strip_colour
+from retarget.support import RetargetError, counted, listed, strip_colour
 
 _MAX_BYTES = 1_000_000
 """GitHub refuses a summary above 1 MiB. https://docs.github.com/actions/reference/workflow-commands-for-github-actions"""
@@ -36,7 +36,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "summary",
         help="results by signature, as Markdown",
         description="Print results by signature, as Markdown. On GitHub it is added to the page of the job "
-        "($GITHUB_STEP_SUMMARY), and at most ten annotations are printed.",
+        "($GITHUB_STEP_SUMMARY).",
     )
     parser.add_argument("--results", type=Path, nargs="+", required=True, metavar="DIR", help="folders of results")
     parser.add_argument("--plan", type=Path, metavar="FILE", help="count against what was planned")
@@ -59,8 +59,6 @@ def _run(arguments: argparse.Namespace) -> int:
             raise RetargetError(msg) from error
     else:
         sys.stdout.write(text)
-    if on_github():
-        sys.stdout.writelines(f"{line}\n" for line in annotations_of(FailureGroup.among(records.values())))
     return 0
 
 
@@ -141,21 +139,6 @@ def _section(group: FailureGroup, total: int) -> str:
         shown = f"<pre>{html.escape(commands)}</pre>"
         lines.append(f"\n<details><summary>Reproduce the first</summary>\n\n{shown}\n</details>\n")
     return "".join(lines)
-
-
-def annotations_of(groups: Sequence[FailureGroup]) -> list[str]:
-    """Return GitHub's workflow commands for the groups, at most ten."""
-    return error_annotations([*map(_annotation, groups)], "further signatures: see the summary of this job")
-
-
-def _annotation(group: FailureGroup) -> tuple[str, str, str, str | int]:
-    """Return its message, its title, and where it is."""
-    first = group.records[0]
-    line = first.line + 1 if first.file else ""
-    count = counted(len(group.records), "target")
-    title = f"{count}: {group.stage}" if group.stage else count
-    message = f"{_plain(group.signature)}\nfirst: {_plain(first.nodeid)}"
-    return message, title, first.file, line
 
 
 def _plain(text: str) -> str:

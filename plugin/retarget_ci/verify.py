@@ -21,9 +21,8 @@ from retarget.support import Diagnostic, DiagnosticsError, Problem, RetargetErro
 from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.command import emitted_files, emitted_problems
 from retarget_ci.lock import Coverage, coverage_of, lock_of, lock_problems
-from retarget_ci.planning.command import durations_in
 from retarget_ci.planning.plan import ByWords, kinds_of, notes_of
-from retarget_ci.schema import CiConfig, Event, Waiver, add_file_argument, declared_ci
+from retarget_ci.schema import CiConfig, Event, Waiver, declared_ci
 from retarget_ci.verify_results import verify_results
 
 _PLAN = Path("plan.json")
@@ -45,13 +44,6 @@ def add(subparsers: Any) -> None:
     parser.add_argument(
         "--results", nargs="+", type=Path, metavar="DIR", help="results of all legs: folders, or files in them"
     )
-    parser.add_argument(
-        "--history",
-        default="",
-        metavar="FOLDER|URL",
-        help="a history of `retarget history add`: also find legs that take longer than the budget of their event",
-    )
-    add_file_argument(parser)
     parser.set_defaults(act=_verify)
 
 
@@ -65,21 +57,19 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_declared(arguments: argparse.Namespace) -> int:
-    config, day = declared_ci(arguments), date.today()
+    config, day = declared_ci(), date.today()
     others: list[str] = []
     diagnostics = [*SourceLocations.diagnostics(file_problems(config, day)), *emitted_problems(config)]
     done: list[str] = []
     try:
         declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
-        durations = durations_in(arguments.history) if arguments.history else {}
-        coverage = coverage_of(config, declared, durations=durations)
+        coverage = coverage_of(config, declared)
     except DiagnosticsError as error:
         diagnostics += error.diagnostics
     except RetargetError as error:
         others.append(str(error))
     else:
         diagnostics += declared_problems(config, declared, coverage, day)
-        diagnostics += SourceLocations.diagnostics(budget_problems(config, coverage) if arguments.history else ())
         done = [
             *(f"note: {note}" for note in notes_of(config, declared)),
             *_summary(config, coverage, skipped_by_rules(declared), day),
@@ -176,20 +166,6 @@ def waived(config: CiConfig, coverage: Coverage, day: date) -> Collection[str]:
     return {name for name in coverage.unrun if any(one(coverage.targets[name]) for one in selects)}
 
 
-def budget_problems(config: CiConfig, coverage: Coverage) -> Found:
-    """Yield the events with a leg that is predicted to take longer than their budget."""
-    for event in config.events:
-        legs = coverage.plans[event.name].legs if event.name in coverage.plans else ()
-        if over := [leg for leg in legs if leg.seconds > event.budget_seconds]:
-            worst = max(over, key=lambda leg: leg.seconds)
-            capacity = config.runner(worst.runner).capacity
-            how = f"runner {worst.runner!r} has a capacity of {counted(capacity, 'leg')}"
-            found = f"found a budget of {_minutes(event.budget_seconds)}, which {counted(len(over), 'leg')} exceed"
-            longest = f"{worst.name!r} is predicted to take {_minutes(worst.seconds)}"
-            expected = "expected a larger budget or capacity, or fewer targets in this event"
-            yield config.origin(event), Problem(("budget",), f"{found}: {longest}, and {how}; {expected}")
-
-
 def skipped_by_rules(declared: Declared) -> Collection[str]:
     """Return the ids of the targets that rules skip on any device."""
     return {
@@ -273,7 +249,3 @@ def _dead(names: Iterable[str], coverage: Coverage) -> Found:
         found = f"found {what} of {where} that no leg of any event runs ({listed(modules)}): {why}"
         expected = "expected a runner and an event that run them, or a [[waiver]] in ci.toml"
         yield origin, Problem((), f"{found}; {expected}")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.1f} min"

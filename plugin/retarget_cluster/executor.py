@@ -404,7 +404,7 @@ class ClusterExecutor:
             found = await self._able(able, refused)
             if not found:
                 return "; ".join(dict.fromkeys(refused.values())) or "no worker that can do it is connected any more"
-            among = await self._link.place([*named], [one.address for one in found], resource)
+            among = [one.address for one in found]
             async with self._alone if lost else nullcontext():
                 answer = await self._link.attempt(
                     payload, title=title, among=among, resources={resource: 1}, urgent=urgent

@@ -119,13 +119,6 @@ class Link:
         """Give workers the files with these digests, if they ask."""
         self._files.update(files)
 
-    async def place(self, digests: Sequence[str], among: Sequence[str], resource: str) -> Sequence[str]:
-        """Return the addresses that hold content and have a resource free, or all."""
-        if len(among) < 2 or not digests:
-            return among
-        found: Sequence[str] = await self._call("place", digests=list(digests), among=list(among), resource=resource)
-        return found
-
     async def attempt(
         self, payload: bytes, *, title: str, among: Sequence[str], resources: Mapping[str, float], urgent: bool = False
     ) -> Answer | Lost | Declined:

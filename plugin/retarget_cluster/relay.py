@@ -19,7 +19,7 @@ from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-VERSION = 3
+VERSION = 4
 """Incremented when the handlers, or the jobs between sessions and workers, change."""
 
 _GRACE = 5.0
@@ -28,7 +28,6 @@ _SESSION_SECONDS = 120.0
 _KEPT_BYTES = 1024**3
 _KEPT_ATTEMPTS = 100_000
 """Bounds of what is kept of results and of attempts: what was kept longest goes first."""
-_HELD_DIGESTS = 100_000
 _LARGEST_EVENT = 64 * 1024
 """A result of more bytes is asked for by its session."""
 _FETCH_SECONDS = 60.0
@@ -64,9 +63,8 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         self.attempts: OrderedDict[str, _Attempt] = OrderedDict()
         self.kept = 0
         self.wanted: dict[tuple[str, str, int], asyncio.Future[bytes | None]] = {}
-        self.holders: OrderedDict[str, set[str]] = OrderedDict()
-        handlers = ("hello", "advertise", "status", "events", "leave", "claim", "deliver", "decline", "take", "place")
-        for name in (*handlers, "fetch", "give", "holds"):
+        handlers = ("hello", "advertise", "status", "events", "leave", "claim", "deliver", "decline", "take")
+        for name in (*handlers, "fetch", "give"):
             scheduler.handlers[f"retarget_{name}"] = getattr(self, name)
 
     # ---------------------------------------------------------------- workers
@@ -108,18 +106,6 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             workers.append({**info, **about, "resources": resources})
         waiting = len(self.scheduler.unrunnable) + len(self.scheduler.queued)
         return {"version": VERSION, "workers": workers, "sessions": len(self.sessions), "waiting": waiting}
-
-    def place(self, digests: list[str], among: list[str], resource: str) -> list[str]:
-        """Return those workers of `among` that hold all content and have the resource free; all where none does."""
-        holding = []
-        for address in among:
-            state, info = self.scheduler.workers.get(address), self.workers.get(address)
-            if state is None or info is None:
-                continue
-            is_free = state.resources.get(resource, 0) - state.used_resources.get(resource, 0) >= 1
-            if is_free and all(info["id"] in self.holders.get(digest, ()) for digest in digests):
-                holding.append(address)
-        return holding or list(among)
 
     # ---------------------------------------------------------------- sessions
 
@@ -231,14 +217,6 @@ class Relay(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         wanted = self.wanted.get((session, digest, offset))
         if wanted is not None and not wanted.done():
             wanted.set_result(data)
-
-    def holds(self, worker: str, digests: list[str]) -> None:
-        """Note which content a worker has."""
-        for digest in digests:
-            self.holders.setdefault(digest, set()).add(worker)
-            self.holders.move_to_end(digest)
-        while len(self.holders) > _HELD_DIGESTS:
-            self.holders.popitem(last=False)
 
     # ---------------------------------------------------------------- bookkeeping
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -87,11 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the folder for {_FILE}, made if need be",
     )
     ctest.add_argument(
-        "--runnable-here",
-        action="store_true",
-        help="leave out what this machine cannot run: another host's targets, missing compilers and devices",
-    )
-    ctest.add_argument(
         "--check",
         action="store_true",
         help=f"write nothing; fail if {_FILE} is not as declared, or `retarget check` does",
@@ -116,26 +111,21 @@ def run(arguments: argparse.Namespace) -> int:
     options = [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     options += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
     command = [sys.executable, "-m", "retarget.cli", "run", *options]
-    left_out: dict[str, int] = {}
     tests: list[_Test] = []
     with Engine(registry=selection.registry, cache=selection.cache, extensions=selection.extensions) as engine:
-        machine = _Machine(engine)
+        locks = _Locks(engine)
         for one in selection.suites:
             retries = _retries(one, selection)
             file = Path(os.path.relpath(one.suite.origin.file, root)).as_posix()
             selected = {target.name for target in one.selected}
             for target in one.selected:
-                why = machine.lacks(target) if arguments.runnable_here else ""
-                if why:
-                    left_out[why] = left_out.get(why, 0) + 1
-                    continue
                 prefix = f"{file}::{one.suite.name}::"
                 tests.append(
                     _test(
                         target,
                         prefix=prefix,
                         selected=selected,
-                        machine=machine,
+                        locks=locks,
                         selection=selection,
                         retries=retries,
                         command=command,
@@ -144,9 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     if tests and all(Path(path).is_dir() or Path(path).name == FileName.SUITE for path in arguments.path):
         tests.append(_check(root, arguments))
     if not tests:
-        what = "can run here" if left_out else "is selected"
-        msg = f"found no target in {', '.join(arguments.path)} that {what}; `retarget list` shows all"
-        msg += "".join(f"\nleft out {counted(count, 'target')}: {why}" for why, count in left_out.items())
+        msg = f"found no target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
     written = arguments.output / _FILE
     _expect_ours(written)
@@ -158,7 +146,6 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if problems else 0
     write_files([(written, _ctest_file(tests, root))], force=True)
     sys.stdout.write(f"{display_path(written)}: {counted(len(tests), 'test')}\n")
-    sys.stdout.write("".join(f"left out {counted(count, 'target')}: {why}\n" for why, count in left_out.items()))
     return 0
 
 
@@ -181,7 +168,6 @@ def _differences(tests: Iterable[_Test], text: str, root: Path) -> Iterator[str]
 def _check(root: Path, arguments: argparse.Namespace) -> _Test:
     """Return the test of the declarations: no target reports a rule that is about none, nor that it is new."""
     selecting = [f"-m={arguments.mark}"] * bool(arguments.mark) + [f"-k={arguments.keyword}"] * bool(arguments.keyword)
-    selecting += ["--runnable-here"] * arguments.runnable_here
     selecting += [f"--retarget-toolchain={_absolute(text)}" for text in arguments.retarget_toolchain]
     output = os.path.relpath(arguments.output, root)
     command = ("emit", "ctest", "--check", "-o", output, *selecting, *_options(arguments, root))
@@ -216,7 +202,7 @@ def _test(
     *,
     prefix: str,
     selected: Iterable[str],
-    machine: _Machine,
+    locks: _Locks,
     selection: Selection,
     retries: Mapping[str, int],
     command: list[str],
@@ -233,7 +219,7 @@ def _test(
         timeout=seconds * (1 + max(retries.get(one.name, 0) for one in (target, compiled))),
         provides=prefix + target.name if isinstance(target, CompileTarget) else "",
         requires=prefix + needs if needs else "",
-        locks=machine.locks(target.runtime) if isinstance(target, RunTarget) else (),
+        locks=locks.of(target.runtime) if isinstance(target, RunTarget) else (),
     )
 
 
@@ -249,40 +235,17 @@ def _absolute(text: str) -> str:
     return text if path == "PATH" else f"{name}{equals}{Path(path).expanduser().absolute()}"
 
 
-class _Machine:
-    """What this machine can run, asked once for each config."""
+class _Locks:
+    """The devices of this machine that runs do not share, asked once for each config."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._missing: dict[object, str] = {}
-        self._locks: dict[RuntimeConfig, tuple[str, ...]] = {}
+        self._known: dict[RuntimeConfig, tuple[str, ...]] = {}
 
-    def lacks(self, target: Target) -> str:
-        """Return what keeps a target from ever running here, in words; empty where nothing does."""
-        compiled = target.compiled
-        engine = self._engine
-        why = self._why(compiled.compiler, lambda: engine.check_compiler(compiled.compiler))
-        if not why and isinstance(target, RunTarget):
-            requires = tuple(one.text for one in target.requires)
-            why = self._why((target.runtime, requires), lambda: engine.devices_of(target))
-            why = f"{target.runtime.name}: {why}" if why else ""
-        return why
-
-    def _why(self, key: object, check: Callable[[], object]) -> str:
-        if key not in self._missing:
-            self._missing[key] = ""
-            try:
-                check()
-            except UnavailableError as error:
-                self._missing[key] = str(error)
-            except RetargetError:  # the target reports what is in error
-                pass
-        return self._missing[key]
-
-    def locks(self, runtime: RuntimeConfig) -> tuple[str, ...]:
+    def of(self, runtime: RuntimeConfig) -> tuple[str, ...]:
         """Return the names of the devices that runs of a config do not share; of devices that are not here, as they
         are declared."""
-        if runtime not in self._locks:
+        if runtime not in self._known:
             try:
                 infos = self._engine.devices(runtime)
                 found = [info.physical_id for info in infos if info.exclusive or runtime.concurrency is not None]
@@ -291,5 +254,5 @@ class _Machine:
                     f"{runtime.host.name if runtime.host else ''}{one}" for one in runtime.devices or runtime.drivers
                 ]
             is_shared = (runtime.concurrency or 1) > 1  # the lease counts them
-            self._locks[runtime] = () if is_shared else tuple(dict.fromkeys(f"retarget:{one}" for one in found))
-        return self._locks[runtime]
+            self._known[runtime] = () if is_shared else tuple(dict.fromkeys(f"retarget:{one}" for one in found))
+        return self._known[runtime]

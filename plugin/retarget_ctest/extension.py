@@ -10,10 +10,7 @@ _EMIT = CommandModule(
     name="emit",
     module="retarget_ctest.emit",
     help="write files with which another tool runs the targets, such as ctest",
-    examples=(
-        ("retarget emit ctest -o build/matrix", "then: ctest --test-dir build/matrix -L vulkan -j 4"),
-        ("retarget emit ctest -o build/matrix --runnable-here suites", "without what this machine cannot run"),
-    ),
+    examples=(("retarget emit ctest -o build/matrix", "then: ctest --test-dir build/matrix -L vulkan -j 4"),),
     statuses=(
         (0, "the files are written"),
         (1, "an error in declarations, extensions or on this machine"),

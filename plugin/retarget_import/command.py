@@ -74,7 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"{display_path(path)}: {'written' if path in written else 'unchanged'}" for path in texts]
     lines += [f"{tests} became {', '.join(counts[:-1])} and {counts[-1]}", *left_out]
     sys.stdout.write("\n".join([*lines, ""]))
-    _refuse_collisions(output)
     if not arguments.verify:
         return 0
     differences = verify(output, folders, registry)
@@ -83,14 +82,6 @@ def run(arguments: argparse.Namespace) -> int:
         last = f"{counted(len(differences), 'difference')} from the original"
     sys.stdout.write("\n".join([*differences, last, ""]))
     return 1 if differences else 0
-
-
-def _refuse_collisions(folder: Path) -> None:
-    """Raise `DiagnosticsError` for names that the matrix files of a folder declare and one above or below it, too."""
-    loader = DeclarationLoader()
-    errors = [one for path in sorted(folder.rglob(str(FileName.MATRIX))) for one in loader.read_matrix_file(path)]
-    if errors:
-        raise DiagnosticsError(list(dict.fromkeys(errors)))
 
 
 def _build_files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -240,7 +240,7 @@ def test_the_file_of_the_nearest_folder_is_found_and_none_beyond_the_checkout(tm
     (tmp_path / "ci.toml").write_text(GOOD)
     assert find_ci(inner) == tmp_path / "ci.toml"
     (tmp_path / "a" / ".git").mkdir()
-    with pytest.raises(RetargetError, match=r"^found no ci\.toml in .*; write one .*, or name it with --ci FILE$"):
+    with pytest.raises(RetargetError, match=r"^found no ci\.toml in .*; write one \(docs/ci\.md has an example\)$"):
         find_ci(inner)
 
 

@@ -52,49 +52,6 @@ def test_the_order_of_declarations_changes_nothing() -> None:
     assert lock_text(dict(reversed(RUNNERS.items())), shuffled) == lock_text(RUNNERS, cells())
 
 
-def test_a_count_of_too_many_digits_is_no_cell() -> None:
-    found = problems("- - s c r " + 10 * "9" + " 0123456789abcdef\n", lock_text(RUNNERS, cells()))
-    assert found == problems("no cell\n", lock_text(RUNNERS, cells()))
-
-
-def test_targets_that_were_lost_or_added_are_counted_by_cell() -> None:
-    two, three = lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells(modules=("add", "dot", "sum")))
-    meant = f"; if that is meant, {WRITE}"
-    assert problems(three, two) == [
-        f"ci.lock:4: pr gpu linalg llvm-cpu cuda: found 3 targets, expected 2: 1 lost{meant}",
-        f"ci.lock:5: pr linux linalg llvm-cpu -: found 3 targets, expected 2: 1 lost{meant}",
-        f"ci.lock:6: pr linux linalg llvm-cpu local-sync: found 3 targets, expected 2: 1 lost{meant}",
-    ]
-    assert problems(two, three)[0].endswith(f"found 2 targets, expected 3: 1 added{meant}")
-
-
-def test_a_config_that_was_renamed_is_one_problem() -> None:
-    assert problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells("llvm"))) == [
-        "ci.lock:4: found the compiler config 'llvm-cpu', expected 'llvm' in 3 cells of 6 targets: renamed; "
-        f"if that is meant, {WRITE}"
-    ]
-
-
-def test_other_tags_or_names_of_as_many_targets_are_told_by_their_digest() -> None:
-    found = problems(lock_text(RUNNERS, cells()), lock_text(RUNNERS, cells(tag="fast")))
-    assert len(found) == 3
-    assert found[0].startswith("ci.lock:4: pr gpu linalg llvm-cpu cuda: found 2 targets of the digest d1a173057641688c")
-    assert f": other names or tags; if that is meant, {WRITE}" in found[0]
-
-
-def test_a_cell_that_no_leg_runs_any_more_is_lost_and_added() -> None:
-    before = cells()
-    cell = next(cell for cell in before if cell.runtime == "cuda")
-    after = {**before, Cell(suite=cell.suite, compiler=cell.compiler, runtime=cell.runtime): before[cell]}
-    del after[cell]
-    assert problems(lock_text(RUNNERS, before), lock_text(RUNNERS, after)) == [
-        "ci.lock:4: pr gpu linalg llvm-cpu cuda: found 2 targets, expected none any more: lost or renamed; "
-        f"if that is meant, {WRITE}",
-        "ci.lock: - - linalg llvm-cpu cuda: found no line of this cell, expected 2 targets: added or renamed; "
-        f"if that is meant, {WRITE}",
-    ]
-
-
 def test_other_labels_and_a_conflict_of_a_merge_show_the_first_line_that_differs() -> None:
     text = lock_text(RUNNERS, cells())
     assert problems(text, lock_text({**RUNNERS, "linux": ["ubuntu-26.04"]}, cells())) == [
@@ -105,16 +62,6 @@ def test_other_labels_and_a_conflict_of_a_merge_show_the_first_line_that_differs
     ]
     assert problems(text + "more\n", text) == [f"ci.lock:7: found 'more', expected ''; {WRITE}"]
     assert problems(text.rstrip("\n"), text) == [f"ci.lock:7: found the end of the file, expected ''; {WRITE}"]
-
-
-def test_many_changes_are_counted() -> None:
-    def many(count: int) -> str:
-        named = {Cell(event="pr", runner="linux", suite=f"s{at}", compiler="c"): [("one", ())] for at in range(count)}
-        return lock_text(RUNNERS, named)
-
-    found = problems(many(1), many(40))
-    assert len(found) == 11
-    assert found[0] == f"ci.lock: and 29 more changes of cells; {WRITE}" or found[-1].startswith("ci.lock: and 29 more")
 
 
 NAMES = st.text("ab", min_size=1, max_size=2)

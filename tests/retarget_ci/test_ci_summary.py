@@ -9,7 +9,6 @@ import pytest
 from retarget.cli import main
 from retarget.model import Observation
 from retarget.results import (
-    FailureGroup,
     Leg,
     Outcome,
     Plan,
@@ -22,7 +21,7 @@ from retarget.results import (
     new_session,
 )
 from retarget.results.files import SessionStart
-from retarget_ci.summary import annotations_of, markdown
+from retarget_ci.summary import markdown
 
 HOSTILE = "<script>alert(1)</script> ``` [a](javascript:b) | @team\n::error::forged\x1b[31m\x07 100%"
 
@@ -115,20 +114,6 @@ def test_nothing_in_a_diagnostic_is_markup() -> None:
     assert not {"\x1b", "\x07"} & set(text)
 
 
-def test_an_annotation_is_one_line_whose_text_is_no_command() -> None:
-    (line,) = annotations_of(FailureGroup.among([record("a", outcome=Outcome.FAILED, stage="run", signature=HOSTILE)]))
-    assert line.startswith("::error file=s/suite.toml,line=4,title=1 target%3A run::<script>")
-    assert not {"\n", "\x1b", "\x07"} & set(line)
-    assert line.endswith("100%25%0Afirst: s/suite.toml::a")
-
-
-def test_at_most_ten_annotations_of_which_the_last_counts_the_others() -> None:
-    failed = [record(f"t{n}", outcome=Outcome.FAILED, stage="run", signature=f"s{n}") for n in range(12)]
-    lines = annotations_of(FailureGroup.among(failed))
-    assert len(lines) == 10
-    assert lines[-1] == "::error title=retarget::3 further signatures: see the summary of this job"
-
-
 def test_the_page_stays_below_githubs_limit_and_says_what_it_leaves_out() -> None:
     failed = [
         record(f"t{n}" + "é" * 500, outcome=Outcome.FAILED, stage="run", signature=f"{n} " + "x" * 2000)
@@ -139,7 +124,7 @@ def test_the_page_stays_below_githubs_limit_and_says_what_it_leaves_out() -> Non
     assert "further groups left out: the page would be too long." in text
 
 
-def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
+def test_on_github_the_page_gets_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = new_session(selected=1, digest="")
@@ -153,13 +138,10 @@ def test_on_github_the_page_gets_the_text_and_the_log_the_annotations(
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("## retarget `pr`: 1 of 1 target failed\n")
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "page.md"))
     assert main(command) == 0
     assert (tmp_path / "page.md").read_text() == printed
-    assert capsys.readouterr().out == (
-        "::error file=s/suite.toml,line=4,title=1 target%3A run::wrong%0Afirst: s/suite.toml::a\n"
-    )
+    assert capsys.readouterr().out == ""
 
 
 def test_of_a_run_without_any_results_all_that_is_planned_is_missing(

@@ -58,8 +58,7 @@ def test_files_of_a_run_are_fetched_and_named_where_they_are(tmp_path: Path) -> 
     }
     scratch = tmp_path / "scratch"
     content = Content(tmp_path / "content", 1000)
-    job, held = content.localised(run_job(tmp_path, files), scratch, session(files))
-    assert held == [digest_of(data) for data in files.values()]
+    job = content.localised(run_job(tmp_path, files), scratch, session(files))
     assert isinstance(job.work, RunJob)
     message, compiled = job.work.message, job.work.message.target.compile
     assert message.artifact.read_bytes() == b"artifact"
@@ -85,7 +84,7 @@ def test_content_is_fetched_once_and_again_when_it_is_damaged(
     }
     content = Content(tmp_path / "content", 1000)
     for place, given in enumerate((files, {}, files)):
-        job, _ = content.localised(run_job(tmp_path, files), tmp_path / str(place), session(given))
+        job = content.localised(run_job(tmp_path, files), tmp_path / str(place), session(given))
         assert isinstance(job.work, RunJob)
         assert job.work.message.artifact.read_bytes() == b"artifact"
         if place:
@@ -115,7 +114,7 @@ def test_artifacts_come_from_the_shared_store_if_it_has_them_unharmed(tmp_path: 
         return fetch(digest, offset)
 
     remote = RemoteStore(RemoteSettings(url=str(store), folder=store))
-    localised, _ = Content(tmp_path / "content", 1000, remote).localised(job, tmp_path / "scratch", asked)
+    localised = Content(tmp_path / "content", 1000, remote).localised(job, tmp_path / "scratch", asked)
     remote.close()
     assert isinstance(localised.work, RunJob)
     assert localised.work.message.artifact.read_bytes() == b"artifact"
@@ -165,9 +164,7 @@ def test_flags_name_the_files_that_were_fetched(tmp_path: Path) -> None:
     )
     files = {"a": b"weights", "b": b"other"}
     scratch = tmp_path / "scratch"
-    job, _ = Content(tmp_path / "content", 1000).localised(
-        compile_job(tmp_path, flags, inputs), scratch, session(files)
-    )
+    job = Content(tmp_path / "content", 1000).localised(compile_job(tmp_path, flags, inputs), scratch, session(files))
     assert isinstance(job.work, CompileJob)
     message = job.work.message
     assert message.request.resolved.flags == (
@@ -188,7 +185,7 @@ def test_what_is_here_already_stays_where_it_is_beside_what_was_fetched(tmp_path
     flags = (f"--parameters={here}", "--libs=/elsewhere/b.mlir")
     scratch = tmp_path / "scratch"
     content = Content(tmp_path / "content", 1000)
-    job, _ = content.localised(compile_job(tmp_path, flags, inputs), scratch, session({"b": b"other"}))
+    job = content.localised(compile_job(tmp_path, flags, inputs), scratch, session({"b": b"other"}))
     assert isinstance(job.work, CompileJob)
     assert job.work.message.request.resolved.flags == (f"--parameters={here}", f"--libs={scratch}/elsewhere/b.mlir")
     files = {"/elsewhere/suite/module.txt": b"module"}
@@ -214,7 +211,7 @@ def test_a_program_on_path_is_the_same_on_this_machine_or_the_job_is_refused(
     monkeypatch.setenv("PATH", str(tmp_path))
     content = Content(tmp_path / "content", 1000)
     job = compile_job(tmp_path, ("--run=tool",), InputDigests().of((), files=[Path("tool")]))
-    assert content.localised(job, tmp_path / "scratch", session({}))[0] == job
+    assert content.localised(job, tmp_path / "scratch", session({})) == job
     (tmp_path / "tool").write_bytes(b"another")
     with pytest.raises(RetargetError, match="tool is not the same on this machine"):
         content.localised(job, tmp_path / "scratch", session({}))
@@ -231,8 +228,6 @@ def test_content_is_bounded(tmp_path: Path) -> None:
 def test_a_large_source_comes_as_a_file(tmp_path: Path) -> None:
     inputs = (("/elsewhere/suite/big.mlir", digest_of(b"a large module")),)
     job = replace(compile_job(tmp_path, (), inputs), source="/elsewhere/suite/big.mlir")
-    found, _ = Content(tmp_path / "content", 1000).localised(
-        job, tmp_path / "scratch", session({"a": b"a large module"})
-    )
+    found = Content(tmp_path / "content", 1000).localised(job, tmp_path / "scratch", session({"a": b"a large module"}))
     assert isinstance(found.work, CompileJob)
     assert found.work.message.request.source == b"a large module"

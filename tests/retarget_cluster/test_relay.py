@@ -133,14 +133,3 @@ async def test_a_session_that_leaves_leaves_nothing() -> None:
     assert (relay.kept, len(relay.attempts), relay.sessions) == (0, 0, {})
     assert await relay.fetch("s", "digest", 0) is None
     assert relay.claim("b", "s", "one", "t") is False
-
-
-async def test_who_holds_the_content_and_is_free_is_preferred() -> None:
-    relay = await started()
-    relay.scheduler.workers["tcp://2"] = SimpleNamespace(resources={"compile": 1}, used_resources={}, processing=())
-    relay.advertise("tcp://2", {"id": "two", "name": "gpu-2"}, {})
-    relay.holds("two", ["digest"])
-    assert relay.place(["digest"], ["tcp://1", "tcp://2"], "compile") == ["tcp://2"]
-    assert relay.place(["else"], ["tcp://1", "tcp://2"], "compile") == ["tcp://1", "tcp://2"]
-    relay.scheduler.workers["tcp://2"].used_resources["compile"] = 1
-    assert relay.place(["digest"], ["tcp://1", "tcp://2"], "compile") == ["tcp://1", "tcp://2"]

@@ -109,23 +109,12 @@ set_tests_properties([=[retarget check]=] PROPERTIES
     )
 
 
-def test_what_cannot_run_here_is_left_out_and_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["emit", "ctest", "-o", "out", "--runnable-here"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == "out/CTestTestfile.cmake: 3 tests"
-    assert second.partition("; this host is")[0] == "left out 1 target: phone: runtime config 'phone' needs ios"
-
-
 def test_nothing_to_write_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emit", "ctest", "-o", "out", "-m", "nothing"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "note: -m 'nothing': no target has the tag 'nothing'",
         "retarget: found no target in . that is selected; `retarget list` shows all",
     ]
-    assert main(["emit", "ctest", "-o", "out", "-m", "phone", "--runnable-here"]) == 2
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == "retarget: found no target in . that can run here; `retarget list` shows all"
-    assert second.startswith("left out 1 target: phone: runtime config 'phone' needs ios")
     assert not (project / "linalg/out").exists()
 
 

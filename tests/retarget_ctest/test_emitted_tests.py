@@ -11,7 +11,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import DeviceInfo, Host, RunTarget
+from retarget.model import DeviceInfo, Host
 from retarget.support import RetargetError
 from retarget_ctest import emit
 
@@ -19,16 +19,11 @@ SETTINGS: Any = SimpleNamespace(compile_timeout=100, run_timeout=10)
 
 
 class Engine:
-    """Says what compilers and devices are missing, and which devices there are."""
+    """Says which devices there are."""
 
-    def __init__(self, devices: Sequence[DeviceInfo] | Exception = (), *, compiler: Exception | None = None) -> None:
-        self._devices, self._compiler = devices, compiler
+    def __init__(self, devices: Sequence[DeviceInfo] | Exception = ()) -> None:
+        self._devices = devices
         self.asked: list[str] = []
-
-    def check_compiler(self, config: Any) -> None:
-        self.asked.append(config.name)
-        if self._compiler is not None:
-            raise self._compiler
 
     def devices(self, runtime: Any) -> Sequence[DeviceInfo]:
         self.asked.append(runtime.name)
@@ -36,25 +31,18 @@ class Engine:
             raise self._devices
         return self._devices
 
-    def devices_of(self, target: RunTarget) -> Sequence[DeviceInfo]:
-        return self.devices(target.runtime)
-
-
-def machine(*devices: DeviceInfo, **more: Any) -> Any:
-    engine: Any = Engine(devices, **more)
-    return emit._Machine(engine)
-
 
 def device(name: str, *, exclusive: bool = True) -> DeviceInfo:
     return DeviceInfo(driver="d", uri=name, ordinal=0, name=name, physical_id=name, exclusive=exclusive)
 
 
 def made(target: Any, retries: dict[str, int] | None = None, selected: Sequence[str] = ("m_c", "m_c_r")) -> emit._Test:
+    engine: Any = Engine([device("gpu")])
     return emit._test(
         target,
         prefix="s.toml::s::",
         selected=selected,
-        machine=machine(device("gpu")),
+        locks=emit._Locks(engine),
         selection=SETTINGS,
         retries=retries or {},
         command=["python", "-m"],
@@ -107,40 +95,10 @@ def test_targets_have_their_own_limits_and_time_for_further_attempts() -> None:
 )
 def test_a_device_is_locked_where_runs_do_not_share_it(devices: Any, runtime: dict[str, Any], locks: Any) -> None:
     engine: Any = Engine(devices)
-    found = emit._Machine(engine)
+    found = emit._Locks(engine)
     config = replace(run_target(compile_target()).runtime, **runtime)
-    assert (found.locks(config), found.locks(config)) == (locks, locks)
+    assert (found.of(config), found.of(config)) == (locks, locks)
     assert engine.asked == ["r"]
-
-
-def test_a_missing_compiler_keeps_all_its_targets_from_running_and_is_asked_for_once() -> None:
-    compiled = compile_target()
-    engine: Any = Engine([device("a")], compiler=UnavailableError("no compiler"))
-    found = emit._Machine(engine)
-    assert [found.lacks(compiled), found.lacks(run_target(compiled)), found.lacks(compiled)] == ["no compiler"] * 3
-    assert engine.asked == ["c"]
-
-
-@pytest.mark.parametrize(
-    ("devices", "why"),
-    [(UnavailableError("no device"), "r: no device"), (RetargetError("bad"), ""), ([device("a")], "")],
-)
-def test_a_missing_device_is_named_with_its_config_and_errors_are_left_to_the_target(devices: Any, why: str) -> None:
-    engine: Any = Engine(devices)
-    found = emit._Machine(engine)
-    target = run_target(compile_target())
-    assert (found.lacks(target.compile), found.lacks(target), found.lacks(target)) == ("", why, why)
-    assert engine.asked == ["c", "r"]
-
-
-def test_devices_are_asked_again_for_other_requirements() -> None:
-    engine: Any = Engine([device("a")])
-    found = emit._Machine(engine)
-    plain = run_target(compile_target())
-    needs: Any = SimpleNamespace(text="memory >= 8 GiB")
-    found.lacks(plain)
-    found.lacks(replace(plain, requires=(needs,)))
-    assert engine.asked == ["c", "r", "r"]
 
 
 # ---------------------------------------------------------------- words
@@ -178,11 +136,10 @@ def test_the_check_of_all_declarations_takes_the_paths_and_extensions_that_were_
         output=tmp_path / "out",
         mark="",
         keyword="k",
-        runnable_here=True,
         retarget_toolchain=["t=/t"],
     )
     test = emit._check(tmp_path, arguments)
-    selecting = ("-k=k", "--runnable-here", "--retarget-toolchain=t=/t", "--retarget-extension=e", "--ignore=old")
+    selecting = ("-k=k", "--retarget-toolchain=t=/t", "--retarget-extension=e", "--ignore=old")
     assert test.command[1:] == ("-m", "retarget.cli", "emit", "ctest", "--check", "-o", "out", *selecting, ".", "a")
     assert (test.name, test.labels, test.timeout) == ("retarget check", ("check",), 600.0)
 

@@ -14,16 +14,6 @@ from retarget.support import write_files
 from retarget_import.command import _shown, _words
 
 
-def test_names_that_another_file_above_or_below_declares_are_an_error_that_says_how_to_keep_both(
-    cwd: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
-    assert main(["import-bazel", "ops", "-o", "above/out"]) == 0
-    assert main(["import-bazel", "ops", "-o", "above"]) == 1
-    assert "above/out/matrix.toml" in (error := capsys.readouterr().err)
-    assert "root = true" in error
-
-
 def test_what_cannot_be_written_leaves_nothing_written(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
     Path("out/b.mlir").mkdir(parents=True)

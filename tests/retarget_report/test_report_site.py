@@ -33,18 +33,6 @@ def test_each_view_yields_the_data_of_its_name() -> None:
     assert first == {name: name for name in VIEWS}
 
 
-def test_names_are_written_without_what_they_share_with_the_one_before(tmp_path: Path) -> None:
-    names = ["add_f16", "add_f32", "add_f32x", "sub", "\U0001d518a", "\U0001d518b", "q" * 90 + "a", "q" * 90 + "b"]
-    write_results(tmp_path, [record(name, position=number) for number, name in enumerate(names)])
-    (suite,) = dict(matrix.data(read_report([tmp_path])))["matrix"]["suites"]
-    assert suite["rows"][:5] == ["0add_f16", "532", "7x", "0sub", "0\U0001d518a"]
-    decoded, before = [], ""
-    for row in suite["rows"]:
-        before = before[: ord(row[0]) - ord("0")] + row[1:]
-        decoded.append(before)
-    assert decoded == names
-
-
 def test_what_is_known_of_targets_is_split_into_files_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "_SHARD", 600)
     write_results(tmp_path, some_records())

@@ -119,28 +119,6 @@ def test_time_is_told_by_config_with_each_compile_once(show: Open, site: Path) -
     ]
 
 
-def test_the_timeline_zooms_by_keys_tells_what_is_under_the_pointer_and_opens_it(show: Open, site: Path) -> None:
-    page = show(site, "#time")
-    canvas = page.locator("canvas[role=application]")
-    canvas.wait_for()
-    page.locator("details", has_text="the same as a table").locator("summary").click()
-    lanes = page.locator("[aria-label='lanes of the timeline'] tbody th").all_inner_texts()
-    assert lanes == ["worker 1", "worker 2", "cpu"]
-    box = canvas.bounding_box()
-    assert box is not None
-    canvas.hover(position={"x": box["width"] * 0.2, "y": 10})
-    page.locator(".told", has_text="compile add_llvm-cpu: 4.0 s, from 0.0 ms on").wait_for()
-    canvas.focus()
-    picture = "document.querySelector('canvas[role=application]').toDataURL()"
-    before = page.evaluate(picture)
-    page.keyboard.press("+")
-    assert page.evaluate(picture) != before
-    page.keyboard.press("0")
-    assert page.evaluate(picture) == before
-    canvas.click(position={"x": box["width"] * 0.2, "y": 10})
-    page.locator(".panel h2", has_text="add_llvm-cpu").wait_for()
-
-
 def test_the_slowest_are_first(show: Open, tmp_path: Path) -> None:
     records = [
         record(f"m{number}", compile=CompileRecord(key=f"{number}", seconds=float(number))) for number in range(1, 30)

@@ -13,7 +13,6 @@ from retarget.extension.cases import Suggestions as Suggestions
 from retarget.extension.compilers import Compiled as Compiled
 from retarget.extension.compilers import Compiler as Compiler
 from retarget.extension.compilers import CompileRequest as CompileRequest
-from retarget.extension.compilers import ModuleSize as ModuleSize
 from retarget.extension.compilers import ProfileTarget as ProfileTarget
 from retarget.extension.compilers import ProgramStatistics as ProgramStatistics
 from retarget.extension.compilers import Resolved as Resolved

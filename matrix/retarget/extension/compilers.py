@@ -76,21 +76,6 @@ class Compiled(Struct, frozen=True, kw_only=True):
     front_half: bytes = b""
 
 
-class ModuleSize(Struct, frozen=True, kw_only=True):
-    """How much of a backend a module needs: its dispatches, the distinct ops in it, the element types of its tensors,
-    and how many elements the largest has."""
-
-    dispatches: int
-    ops: tuple[str, ...]
-    types: tuple[str, ...]
-    elements: int
-
-    @property
-    def order(self) -> tuple[int, int, int, int]:
-        """By this, smaller modules come before larger ones."""
-        return self.dispatches, len(self.ops), len(self.types), self.elements
-
-
 class ProgramStatistics(Struct, frozen=True, kw_only=True):
     """What a compiled program has: dispatches, each once, also of initialisers; and the bytes of device memory that it
     allocates while it runs, as far as the compiler knows their sizes."""
@@ -158,8 +143,8 @@ class SuggestedTarget(Struct, frozen=True, kw_only=True):
 class Compiler(Builds, is_base=True):
     """A compiler. `name` is what `compiler_config.compiler` says; `artifact_suffix` is like `.vmfb`.
 
-    A module is compiled with `measuring_flags` after its own flags for `module_size`, and with `statistics_flags` for
-    `program_statistics`; without any of these it is the artifact itself that is read.
+    A module is compiled with `statistics_flags` after its own flags for `program_statistics`; without any it is the
+    artifact itself that is read.
 
     With `build_has_code`, `build_id` and `fingerprint` change wherever an edit of the extension may change an artifact,
     and with nothing else of it (`code_digest`). Without, the core adds a digest of the package that the class lies in
@@ -169,7 +154,6 @@ class Compiler(Builds, is_base=True):
     name: str
     build_has_code: bool = False
     artifact_suffix: str
-    measuring_flags: Sequence[str] = ()
     statistics_flags: Sequence[str] = ()
 
     @called_in_process
@@ -243,12 +227,6 @@ class Compiler(Builds, is_base=True):
         variant. With `keep_types` the functions that are called keep their arguments and results. Pure.
         """
         not_overridden(self, "shrink_command")
-
-    @called_in_process
-    def module_size(self, artifact: bytes) -> ModuleSize:
-        """Return the size of a module, whatever backend compiles it. Pure; in the command's process. Raises
-        `RetargetError` for bytes that are none."""
-        not_overridden(self, "module_size")
 
     @called_in_process
     def program_statistics(self, artifact: bytes, diagnostics: str) -> ProgramStatistics:

@@ -14,36 +14,26 @@ from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
-from retarget.extension import ModuleSize
 from retarget.model import Rung
 from retarget.results import Result, State, TargetRecord
 from retarget.session import Commands
 from retarget.support import counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
-from retarget_bringup.status.gather import size_text
 
 _RUNGS = (Rung.NONE, *(rung for rung in Rung if rung >= Rung.COMPILES))
 """Those of targets; the others are of drivers."""
 
 
 def status_of(
-    name: str,
-    states: Sequence[TargetState],
-    *,
-    root: Path,
-    stable_runs: int,
-    moved: Moves,
-    is_raised: bool,
-    log: Sequence[Commit] = (),
-    sizes: Mapping[str, ModuleSize] | None = None,
+    name: str, states: Sequence[TargetState], *, root: Path, stable_runs: int, moved: Moves, is_raised: bool
 ) -> Status:
     """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
     drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
     targets = [one for one in states if not one.id.startswith(DRIVER)]
     seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
     tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root, sizes or {})
+    blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root)
     reached = sum(one.standing is Standing.REACHED for one in seen)
     excluded = _excluded(targets)
     steps = _steps(
@@ -68,7 +58,6 @@ def status_of(
         excluded=excluded,
         blockers=blocking,
         moved=moved,
-        log=tuple(log),
         next=next(steps),
     )
 
@@ -202,29 +191,23 @@ _BEGINS = 2000
 """Characters of a report in which they are looked for."""
 
 
-def blockers(
-    stuck: Iterable[TargetState], root: Path, sizes: Mapping[str, ModuleSize] | None = None
-) -> tuple[Blocker, ...]:
+def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
     """Group the targets that stop below `matches`, and rank the groups.
 
-    A target that its compile target blocks counts with that one's failure. The smallest module is that of the least of
-    `sizes`, which are by the ids of targets; of those that were not measured, the one with the fewest bytes in its file
-    below `root`, and where several share a file, the one that compiled fastest.
+    A target that its compile target blocks counts with that one's failure. The smallest module is the one with the
+    fewest bytes in its file below `root`, and where several share a file, the one that compiled fastest.
     """
     groups: dict[tuple[Rung, str, str], list[TargetState]] = {}
     for state in stuck:
         failure = state.failure
         way = (failure.stage, failure.signature) if failure is not None else ("", state.reason or "no failure is known")
         groups.setdefault((state.rung or Rung.NONE, *way), []).append(state)
-    size, measured = _module_size(root), sizes or {}
+    size = _module_size(root)
     found = []
     for (rung, stage, signature), members in groups.items():
-        candidates = [
-            (_measured(measured, state.id), size(record), state.id, record)
-            for state in members
-            for record in _failed_record(state)
-        ]
-        _, (_, own, _), target, smallest = min(candidates)
+        (_, own, _), _, smallest = min(
+            (size(record), state.id, record) for state in members for record in _failed_record(state)
+        )
         known = smallest.reason if smallest.observation is not None else ""
         found.append(
             Blocker(
@@ -236,7 +219,6 @@ def blockers(
                 smallest=smallest.nodeid,
                 module=smallest.module,
                 size=own,
-                measure=size_text(measured[target]) if target in measured else "",
                 message=first_line(smallest.message) if smallest.observation is not None else "",
                 diagnostic=_diagnostic(smallest),
                 known=known,
@@ -257,10 +239,6 @@ def _command(target: str, root: Path, *, known: bool) -> str:
     where = "" if root.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(display_path(root))} && "
     quoted = shlex.quote(target) if "'" in target else f"'{target}'"  # one shell or another expands brackets
     return f"{where}pytest {quoted}{' --retarget-ignore-expectations' if known else ''}"
-
-
-def _measured(sizes: Mapping[str, ModuleSize], target: str) -> tuple[bool, tuple[int, ...]]:
-    return target not in sizes, sizes[target].order if target in sizes else ()
 
 
 def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]]:
@@ -383,9 +361,8 @@ class Blocker(_Part, frozen=True, kw_only=True):
     """Targets that stop at one rung for one reason: each is freed when it is mended.
 
     `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
-    its compile target. `size` is that of its file in bytes, `measure` what a compiler counts in it. `message` is that
-    of its failure, as the tool says it, and `diagnostic` the first lines that say more. `known` is the reason of the
-    expectation rule.
+    its compile target. `size` is that of its file in bytes. `message` is that of its failure, as the tool says it,
+    and `diagnostic` the first lines that say more. `known` is the reason of the expectation rule.
     """
 
     rung: str
@@ -396,7 +373,6 @@ class Blocker(_Part, frozen=True, kw_only=True):
     smallest: str
     module: str = ""
     size: int = 0
-    measure: str = ""
     message: str = ""
     diagnostic: tuple[str, ...] = ()
     known: str = ""
@@ -421,21 +397,6 @@ class Moves(_Part, frozen=True, kw_only=True):
     down: tuple[Move, ...] = ()
     new: tuple[Move, ...] = ()
     unknown: str = ""
-
-
-class Commit(_Part, frozen=True, kw_only=True):
-    """The changes of the ladder in a commit: counts of targets, and the share of targets that match after it."""
-
-    revision: str
-    date: str
-    subject: str
-    up: int = 0
-    down: int = 0
-    new: int = 0
-    gone: int = 0
-    targets: int = 0
-    percentage: float | None = None
-    error: str = ""
 
 
 class Next(_Part, frozen=True, kw_only=True):
@@ -464,5 +425,4 @@ class Status(_Part, frozen=True, kw_only=True):
     excluded: tuple[Excluded, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     moved: Moves = Moves()
-    log: tuple[Commit, ...] = ()
     next: Next

@@ -1,5 +1,5 @@
-"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read; the states of
-targets in them, and the sizes of their modules."""
+"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read; and the states
+of targets in them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import run_session
-from retarget.extension import Compiler, ModuleSize, UnavailableError
+from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
 from retarget.results import Sessions, TargetRecord
 from retarget.session import CacheChoice, Declared, Engine, Selector, check_drivers
@@ -26,20 +26,15 @@ from retarget_bringup.driver import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Settings, read_ladder
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 
-_MEASURED = 60
-"""How many modules are measured in one session: each takes a part of a second the first time."""
-
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not; `sizes`
-    are those of modules that were measured, by the ids of their targets."""
+    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not."""
 
     settings: Settings
     ladder: Ladder
     declared: Set[str]
     sessions: Sessions
     states: Sequence[TargetState]
-    sizes: Mapping[str, ModuleSize] = field(default_factory=dict)
 
     @property
     def results(self) -> Mapping[str, TargetRecord]:
@@ -48,15 +43,9 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def read_found(
-    settings: Settings,
-    folders: Sequence[Path],
-    extensions: Sequence[str] = (),
-    declared: Declared | None = None,
-    *,
-    measures: bool = False,
+    settings: Settings, folders: Sequence[Path], extensions: Sequence[str] = (), declared: Declared | None = None
 ) -> Found:
-    """Read results, and find the states in them; `declared` is the result of `collect`, if known. With `measures`,
-    modules of targets that are stuck are measured, which compiles them.
+    """Read results, and find the states in them; `declared` is the result of `collect`, if known.
 
     Raises `RetargetError` for what cannot be read: results, the ladder, declarations.
     """
@@ -77,36 +66,9 @@ def read_found(
             key=partial(_key, engine),
             root=settings.root,
         )
-        sizes = _sizes(found, declared, engine) if measures else {}
     return Found(
-        settings=settings,
-        ladder=ladder,
-        declared={one.id for one in declared.targets},
-        sessions=sessions,
-        states=found,
-        sizes=sizes,
+        settings=settings, ladder=ladder, declared={one.id for one in declared.targets}, sessions=sessions, states=found
     )
-
-
-def _sizes(found: Iterable[TargetState], declared: Declared, engine: Engine) -> Mapping[str, ModuleSize]:
-    """Measure the modules of targets that are stuck, those with the smallest files: by the ids of the targets."""
-    stuck = {
-        one.id
-        for one in found
-        if one.is_tried and one.rung is not None and one.rung < one.target.top and not one.is_permanent
-    }
-    modules = {one.id: one.compiled for one in declared.targets if one.id in stuck}
-    smallest = sorted(modules.values(), key=lambda one: (_bytes(one), module_key(one)))
-    chosen = {*list(dict.fromkeys(map(module_key, smallest)))[:_MEASURED]}
-    sizes = module_sizes(engine, (one.compiled for one in declared.targets if module_key(one.compiled) in chosen))
-    return {target: sizes[key] for target, one in modules.items() if (key := module_key(one)) in sizes}
-
-
-def _bytes(target: CompileTarget) -> int:
-    try:
-        return target.module.path.stat().st_size
-    except OSError:  # generated when it is needed
-        return 0
 
 
 def _key(engine: Engine, target: CompileTarget) -> str:
@@ -155,12 +117,7 @@ def _config(target: Target) -> str:
 
 
 def run_found(
-    settings: Settings,
-    *,
-    runs: int = 1,
-    pytest_args: Sequence[str] = (),
-    extensions: Sequence[str] = (),
-    checks_drivers: bool = True,
+    settings: Settings, *, runs: int = 1, pytest_args: Sequence[str] = (), extensions: Sequence[str] = ()
 ) -> Found:
     """Run the checks of the drivers, and the targets; then, `runs` times in all, the matching ones.
 
@@ -170,7 +127,7 @@ def run_found(
     declared = Declared.collect(settings.root, settings.paths, extensions)
     folder = new_folder(settings.name)
     configs = _runtimes(settings, _selected(settings, declared))
-    if checks_drivers and configs:
+    if configs:
         sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
         reports = check_drivers(
             configs,
@@ -182,12 +139,12 @@ def run_found(
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")
-    found = read_found(settings, [folder], extensions, declared, measures=True)
+    found = read_found(settings, [folder], extensions, declared)
     for number in range(2, runs + 1):
         matching = [one.id for one in found.states if one.rung is not None and one.rung >= Rung.MATCHES]
         if matching:
             run(pytest_args, targets=matching, what=f"run {number} of {runs}: {counted(len(matching), 'target')}")
-            found = read_found(settings, [folder], extensions, declared, measures=True)
+            found = read_found(settings, [folder], extensions, declared)
     return found
 
 
@@ -280,41 +237,3 @@ def run_pytest(
         ended = f"by signal {-status}" if status < 0 else f"with exit status {status}"
         msg = f"pytest ended {ended}, expected results; what it printed is above"
         raise RetargetError(msg)
-
-
-ModuleKey = tuple[str, str]
-"""A suite and a module of it."""
-
-
-def module_key(target: CompileTarget) -> ModuleKey:
-    """Return which module a target compiles."""
-    return target.suite, target.module.name
-
-
-def module_sizes(engine: Engine, targets: Iterable[CompileTarget]) -> Mapping[ModuleKey, ModuleSize]:
-    """Measure the module of each target once, with the first of its targets whose compiler measures.
-
-    Sizes are kept in the cache like any artifact. A module that cannot be measured, as one that the compiler refuses
-    before it counts anything, is left out.
-    """
-    chosen: dict[ModuleKey, tuple[Compiler, CompileTarget]] = {}
-    for target in targets:
-        measures = engine.registry.compilers.get(target.compiler.compiler)
-        if measures is not None and measures.overrides("module_size") and module_key(target) not in chosen:
-            measured = replace(target, flags=(*target.flags, *measures.measuring_flags))
-            chosen[module_key(target)] = measures, measured
-    sizes = {}
-    try:
-        engine.submit([target for _, target in chosen.values()])
-        for key, (compiler, target) in chosen.items():
-            if (artifact := engine.compile(target).artifact) is not None:
-                sizes[key] = compiler.module_size(Path(artifact.path).read_bytes())
-    except (OSError, RetargetError, UnavailableError):
-        return sizes  # the order of modules is a help, no result: without it the compile seconds order them
-    return sizes
-
-
-def size_text(size: ModuleSize) -> str:
-    """Return a size in words: `1 dispatch; f32; arith.addf`."""
-    dispatches = f"{size.dispatches} dispatch{'' if size.dispatches == 1 else 'es'}"
-    return "; ".join(filter(None, [dispatches, " ".join(size.types), " ".join(size.ops)]))

@@ -1,34 +1,28 @@
-"""The status as text: readable without colour, with ASCII bars where it goes to no
-terminal; and what moved since the committed ladder."""
+"""The status as text, the same in a terminal and in a file; and what moved since the committed ladder."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
-from retarget.model import Rung
 from retarget.support import Checkout, RetargetError, counted, display_path, first_line, shown
 
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
-from retarget_bringup.ladder.states import DRIVER, TargetState
-from retarget_bringup.status.assemble import Blocker, Commit, DriverStatus, Move, Moves, Next, Status
+from retarget_bringup.ladder.states import TargetState
+from retarget_bringup.status.assemble import Blocker, DriverStatus, Move, Moves, Next, Status
 
 TOP = 10
 """How many of a list are shown without `--all`."""
 
 _REASONS = 5
-_BESIDE = 52
-"""Columns beside a bar."""
+_BAR = 40
+"""Columns of a bar."""
 
 
-def status_lines(status: Status, *, everything: bool = False, width: int = 0) -> Iterator[str]:
-    """Yield the lines. `width` is that of the terminal: 0 finds it out, and has no limit where there is none."""
-    is_terminal = sys.stdout.isatty()
-    width = width or (shutil.get_terminal_size().columns if is_terminal else 0)
+def status_lines(status: Status, *, everything: bool = False) -> Iterator[str]:
+    """Yield the lines."""
     limit = None if everything else TOP
     yield heading(status)
     yield ""
@@ -38,15 +32,12 @@ def status_lines(status: Status, *, everything: bool = False, width: int = 0) ->
             yield from _driver(driver)
         yield ""
     if status.rungs and status.rungs[0].reach:
-        yield from _rungs(status, width or 100, is_terminal)
+        yield from _rungs(status)
         yield ""
     yield from _left_out(status, limit)
     if status.blockers:
-        yield from _blockers(status.blockers, limit, width)
+        yield from _blockers(status.blockers, limit)
     yield from _moved(status.moved, limit)
-    if status.log:
-        yield from _log(status.log)
-        yield ""
     yield from next_lines(status.next)
 
 
@@ -56,16 +47,6 @@ def next_lines(step: Next) -> Iterator[str]:
     yield f"  why  {shown(step.why)}"
     if step.command:
         yield f"  run  {step.command}"
-
-
-def _log(log: Sequence[Commit]) -> Iterator[str]:
-    yield "commits of the ladder"
-    for commit in log:
-        share = f"{commit.percentage:5.1f} %" if commit.percentage is not None else " " * 7
-        counts = ((commit.up, "up"), (commit.down, "down"), (commit.new, "new"), (commit.gone, "gone"))
-        moved = ", ".join(f"{count} {word}" for count, word in counts if count) or "nothing moved"
-        said = f"cannot be read: {commit.error}" if commit.error else f"{share} of {commit.targets}  {moved}"
-        yield f"  {commit.date}  {commit.revision}  {shown(said)}  {shown(commit.subject)}"
 
 
 def heading(status: Status) -> str:
@@ -91,20 +72,18 @@ def _driver(driver: DriverStatus) -> Iterator[str]:
     yield from (f"      {shown(name)}: {shown(message)}" for message, name in reversed(messages.items()))
 
 
-def _rungs(status: Status, width: int, is_terminal: bool) -> Iterator[str]:
-    full, empty = "█░" if is_terminal and (sys.stdout.encoding or "").lower().startswith("utf") else "#."
-    length = min(max(width - _BESIDE, 10), 40)
+def _rungs(status: Status) -> Iterator[str]:
     tried = status.rungs[0].reach
     digits = len(str(tried))
-    yield f"{'rung':<12}{'reached by':<{length + 2 * digits + 14}}stopped there"
+    yield f"{'rung':<12}{'reached by':<{_BAR + 2 * digits + 14}}stopped there"
     for one in status.rungs:
         if one.rung == "none":
-            yield f"{'none':<12}{'':<{length + 2 * digits + 14}}{one.stop or '':>{digits}}".rstrip()
+            yield f"{'none':<12}{'':<{_BAR + 2 * digits + 14}}{one.stop or '':>{digits}}".rstrip()
             continue
-        cells = round(length * one.reach / tried)
-        cells = min(max(cells, one.reach > 0), length - (one.reach < tried))  # neither hides a target
+        cells = round(_BAR * one.reach / tried)
+        cells = min(max(cells, one.reach > 0), _BAR - (one.reach < tried))  # neither hides a target
         reach = f"{one.reach:>{digits}} of {tried}  {100 * one.reach // tried:3} %"
-        yield f"{one.rung:<12}{full * cells}{empty * (length - cells)}  {reach}  {one.stop or '':>{digits}}".rstrip()
+        yield f"{one.rung:<12}{'#' * cells}{'.' * (_BAR - cells)}  {reach}  {one.stop or '':>{digits}}".rstrip()
     if status.only_compiled:
         yield f"{counted(status.only_compiled, 'target')} without a runtime config: compiled, they count as matching"
 
@@ -123,24 +102,24 @@ def _left_out(status: Status, limit: int | None) -> Iterator[str]:
         yield ""
 
 
-def _blockers(blockers: Sequence[Blocker], limit: int | None, width: int) -> Iterator[str]:
+def _blockers(blockers: Sequence[Blocker], limit: int | None) -> Iterator[str]:
     stopped = sum(one.frees for one in blockers)
     yield f"what blocks: {counted(len(blockers), 'signature')}, {counted(stopped, 'target')} below matches"
     yield ""
     for number, one in enumerate(blockers[:limit], 1):
         stop = f"stop at {one.rung}: " if one.rung != "none" else ""  # their stage says it
         way = shown(": ".join(filter(None, (one.stage, one.signature))))
-        yield _cut(f"{number:3}. frees {one.frees}  {stop}{way}", width)
-        size = f"  ({one.measure or f'{one.size} bytes'})" if one.measure or one.size else ""
+        yield f"{number:3}. frees {one.frees}  {stop}{way}"
+        size = f"  ({one.size} bytes)" if one.size else ""
         yield f"     smallest   {shown(one.smallest)}{size}"
         if one.reference is not None:
             is_same = (one.reference.stage, one.reference.signature) == (one.stage, one.signature)
             said = f"{one.reference.config} fails in the same way" if is_same else str(one.reference)
-            yield _cut(f"     reference  {shown(said)}", width)
+            yield f"     reference  {shown(said)}"
         if one.known:
-            yield _cut(f"     known      {shown(one.known)}", width)
+            yield f"     known      {shown(one.known)}"
         for label, line in zip(("says", *[""] * len(one.diagnostic)), one.diagnostic, strict=False):
-            yield _cut(f"     {label:<9}  {line}", width)
+            yield f"     {label:<9}  {line}"
         yield f"     run        {one.command}"
         yield ""
     if limit is not None and len(blockers) > limit:
@@ -171,11 +150,6 @@ def move_lines(found: Sequence[Move], word: str, limit: int | None) -> Iterator[
     )
     if limit is not None and len(found) > limit:
         yield f"  {word:<4}  … and {len(found) - limit} more; --all shows them"
-
-
-def _cut(line: str, width: int) -> str:
-    """Cut a line to a terminal's width; a width of 0 is no limit."""
-    return line if not width or len(line) <= width else f"{line[: width - 1]}…"
 
 
 Lines = Mapping[str, Line]
@@ -216,33 +190,3 @@ def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     except RetargetError as error:
         return Moves(unknown=f"the ladder of commit {revision} cannot be read: {first_line(str(error))}")
     return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
-
-
-def log(ladder: Path, limit: int, tops: Mapping[str, Rung]) -> tuple[Commit, ...]:
-    """Return the last commits of a ladder file, the newest first, with what each changed. `tops` are the rungs that
-    targets can come to, where that is not `matches`."""
-    found: list[Commit] = []
-    before: Lines = {}
-    for commit in reversed(Checkout(ladder.parent).commits(ladder.name, limit + 1)):
-        own = Commit(revision=Checkout.short(commit.revision), date=commit.date, subject=commit.subject)
-        try:
-            after = lines_at(ladder, commit.revision)
-        except RetargetError as error:
-            found.append(replace(own, error=first_line(str(error))))
-            continue
-        change = moves(before, after)
-        lines = [line for line in after.values() if not line.target.startswith(DRIVER)]
-        reached = sum(line.rung >= tops.get(line.target, Rung.MATCHES) for line in lines)
-        found.append(
-            replace(
-                own,
-                up=len(change.up),
-                down=len(change.down),
-                new=sum(not one.target.startswith(DRIVER) for one in change.new),
-                gone=sum(not one.startswith(DRIVER) for one in before.keys() - after.keys()),
-                targets=len(lines),
-                percentage=1000 * reached // len(lines) / 10 if lines else None,
-            )
-        )
-        before = after
-    return tuple(reversed(found[-limit:]))

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from retarget.cli import text_table
 from retarget.results import Plan
 from retarget.session import Declared
 from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
@@ -20,9 +19,11 @@ from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display
 from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import child_pipeline, gitlab_pipeline
-from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
+from retarget_ci.emit.jobs import legs_of_jobs
 from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
-from retarget_ci.schema import CiConfig, Event, add_file_argument, declared_ci
+from retarget_ci.schema import CiConfig, Event, declared_ci
+
+SYSTEMS = ("github", "gitlab")
 
 
 def add(subparsers: Any) -> None:
@@ -35,17 +36,15 @@ def add(subparsers: Any) -> None:
     )
     parser.add_argument("system", nargs="*", help="github or gitlab (those that `emit` in ci.toml names)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not up to date")
-    add_file_argument(parser)
     parser.set_defaults(act=_emit)
-    parser = subparsers.add_parser("legs", help="the legs of a plan, as a table or in the words of a CI system")
+    parser = subparsers.add_parser("legs", help="the legs of a plan, in the words of a CI system")
     parser.add_argument("plan", type=Path, help="what `retarget ci plan` wrote")
-    parser.add_argument("--format", choices=("text", "github", "gitlab"), default="text", help="(text)")
-    add_file_argument(parser)
+    parser.add_argument("--format", choices=SYSTEMS, required=True, help="the CI system")
     parser.set_defaults(act=_legs)
 
 
 def _emit(arguments: argparse.Namespace) -> int:
-    config = declared_ci(arguments)
+    config = declared_ci()
     for system in arguments.system:
         if system not in SYSTEMS:
             hint = did_you_mean(system, SYSTEMS) or f"; expected one of {', '.join(SYSTEMS)}"
@@ -69,24 +68,16 @@ def _emit(arguments: argparse.Namespace) -> int:
 
 def _legs(arguments: argparse.Namespace) -> int:
     plan = Plan.read(arguments.plan)
-    if arguments.format == "text":
-        rows = [
-            (leg.name, leg.kind, leg.runner, str(len(leg.ids)), f"{leg.seconds:.0f} s", " ".join(leg.needs))
-            for leg in plan.legs
-        ]
-        sys.stdout.write(f"{text_table(('leg', 'kind', 'runner', 'targets', 'predicted', 'needs'), rows)}\n")
-    elif arguments.format == "github":
-        for job, legs in legs_of_jobs(plan, jobs_of(declared_ci(arguments))).items():
+    if arguments.format == "github":
+        for job, legs in legs_of_jobs(plan).items():
             matrix = [
                 {"leg": leg.name, "runner": leg.runner, "labels": leg.labels, "compiles": not leg.needs} for leg in legs
             ]
             sys.stdout.write(f"{job}={json.dumps(matrix, separators=(',', ':'))}\n")
     else:
-        sys.stdout.write(child_pipeline(declared_ci(arguments), plan))
+        sys.stdout.write(child_pipeline(declared_ci(), plan))
     return 0
 
-
-SYSTEMS = ("github", "gitlab")
 
 _HEADER = "# Written by `retarget ci emit` from ci.toml. Change that and write it again: `retarget ci verify` compares."
 

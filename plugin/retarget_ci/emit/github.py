@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from retarget.support import RetargetError, install_hint
 
-from retarget_ci.emit.jobs import FOLDER, home_of, jobs_of, leg_minutes
+from retarget_ci.emit.jobs import FOLDER, home_of, leg_minutes
 from retarget_ci.schema import CiConfig, Event
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ _SINCE = " ${{ github.event_name == 'pull_request' && '--since HEAD^1' || '' }}"
 
 def github_workflow(config: CiConfig, event: Event, header: str) -> str:
     """Return the workflow of an event. Raises `RetargetError` where Jinja is missing."""
-    jobs = jobs_of(config)
+    builders = [runner for runner in config.runners if runner.builds]
     return _template().render(
         actions=_ACTIONS,
-        builders=[runner for runner in config.runners if runner.builds],
-        builds=jobs["build"],
+        builders=builders,
+        builds=["build"] if builders else [],
         cache_key=_CACHE_KEY,
         commands=_block,
         config=config,
@@ -60,7 +60,7 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         leg_minutes=leg_minutes(event),
         minutes=_MINUTES,
         python=_PYTHON,
-        runs=jobs["run"],
+        runs=["run"],
         since=_SINCE if event.only_changed else "",
         text=_text,
         triggers=_triggers(event),

@@ -16,13 +16,12 @@ from retarget.support import Checkout, counted, display_path, write_files
 
 from retarget_ci.planning.fingerprints import changes_since
 from retarget_ci.planning.plan import make_plan, notes_of
-from retarget_ci.schema import Event, add_file_argument, declared_ci
+from retarget_ci.schema import Event, declared_ci
 
 
 def add(subparsers: Any) -> None:
     """Declare the action."""
     parser = subparsers.add_parser("plan", help="which leg runs which targets")
-    add_file_argument(parser)
     parser.add_argument("--event", required=True, metavar="NAME", help="the event of ci.toml to plan for")
     parser.add_argument(
         "--since",
@@ -36,12 +35,11 @@ def add(subparsers: Any) -> None:
         help="a history of `retarget history add`, to predict durations (that of the event, where ci.toml has one)",
     )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write the plan to this file, as JSON")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="what to print (text)")
     parser.set_defaults(act=_plan)
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    config = declared_ci(arguments)
+    config = declared_ci()
     event = config.event(arguments.event)
     declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
     sys.stderr.writelines(f"note: {note}\n" for note in notes_of(config, declared))
@@ -67,12 +65,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     plan = replace(plan, revision=Checkout(config.folder).revision)
     if arguments.output is not None:
         write_files([(arguments.output, plan.text)], force=True)
-    if arguments.format == "json":
-        sys.stdout.buffer.write(plan.text)
-    else:
-        sys.stdout.write(summary(plan, event))
-        if arguments.output is not None:
-            sys.stdout.write(f"written to {display_path(arguments.output.absolute())}\n")
+    sys.stdout.write(summary(plan, event))
+    if arguments.output is not None:
+        sys.stdout.write(f"written to {display_path(arguments.output.absolute())}\n")
     return 0
 
 

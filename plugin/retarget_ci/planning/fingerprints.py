@@ -35,7 +35,7 @@ from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunTarget, RuntimeConfig, Target
 from retarget.results import History
 from retarget.session import Declared, DeclaredTarget, Engine, FileName, Registry, RuleSet
-from retarget.support import RetargetError, counted, first_line, read_toml
+from retarget.support import RetargetError, counted, first_line
 
 from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.planning.plan import ByWords
@@ -166,11 +166,8 @@ _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_WORK_TRE
 _OF_PATHSPECS = frozenset(f"GIT_{how}_PATHSPECS" for how in ("GLOB", "ICASE", "LITERAL", "NOGLOB"))
 """The variables by which git reads pathspecs in another way: `git --literal-pathspecs` sets one for its hooks."""
 
-_OF_PLANNING = ("branches", "budget", "capacity", "compiles", "on", "only_changed", "schedule", "timeout", "verify")
-"""The keys of runners and events that change no target's result, nor which targets are run."""
-
-_DECLARATIONS = frozenset({*FileName, CI_FILE, LOCK_FILE})
-"""Names of files that fingerprints cover, or `_legs`; a lock follows from both."""
+_DECLARATIONS = frozenset({*FileName, LOCK_FILE})
+"""Names of files that fingerprints cover; a lock follows from them and `ci.toml`."""
 
 
 class Changes(Struct, frozen=True, kw_only=True):
@@ -202,7 +199,7 @@ def changes_since(
     all_count = "so that all count as changed"
     with _worktree(top, commit) as tree, ThreadPoolExecutor() as pool:
         before = tree / here
-        there = _paths_at(before, paths)
+        there = [path for path in paths if (before / path.partition("::")[0]).exists()]
         old = pool.submit(_fingerprints, before, there, extensions, select) if there else None
         new = pool.submit(_fingerprints, folder, paths, extensions, select).result()
         warnings = [
@@ -214,10 +211,6 @@ def changes_since(
             said = str(error).replace(f"{tree}{os.sep}", "")
             warnings.append(f"the declarations of {revision} cannot be read, {all_count}: {said}")
             return Changes(unchanged=frozenset(), warnings=tuple(warnings))
-        both_say = all((one / CI_FILE).is_file() for one in (before, folder))
-        if both_say and _legs(before) != _legs(folder):
-            said = f"setup, env, a runner or an event in {CI_FILE} is another than in {revision}, {all_count}"
-            return Changes(unchanged=frozenset(), warnings=(said,))
     if others := others - new.files - known.files:
         more = f" and {counted(len(others) - 1, 'further file')}" if len(others) > 1 else ""
         said = f"{min(others)}{more} changed since {revision}, {all_count}"
@@ -239,28 +232,6 @@ def _others(folder: Path, here: PurePath, commit: str, ignored: Sequence[str]) -
     return {
         os.path.relpath(one, here) for one in files if one.name not in _DECLARATIONS and not History.is_run(one.name)
     }
-
-
-def _legs(folder: Path) -> Sequence[object]:
-    """Return what the `ci.toml` of a folder says of which targets are run, where, and how."""
-    _, data, _ = read_toml(folder / CI_FILE)  # the rest may be wrong, or of another version
-    lists = [one for name in ("runner", "event") if isinstance(one := data.get(name), list)]
-    tables = [{key: data.get(key) for key in ("setup", "env")}, *(table for one in lists for table in one)]
-    return [
-        {key: one for key, one in table.items() if key not in _OF_PLANNING}
-        for table in tables
-        if isinstance(table, dict)
-    ]
-
-
-def _paths_at(folder: Path, paths: Sequence[str]) -> Sequence[str]:
-    """Return the paths of a folder's own `ci.toml`, those of today's where it has none, as far as they are there."""
-    written: object = paths
-    if (file := folder / CI_FILE).is_file():
-        _, data, _ = read_toml(file)  # only where to look: the rest may be wrong, or of another version
-        written = data.get("paths", ["."])
-    own = [path for path in written if isinstance(path, str)] if isinstance(written, list | tuple) else []
-    return [path for path in dict.fromkeys(own) if (folder / path.partition("::")[0]).exists()]
 
 
 def _located(revision: str, folder: Path) -> tuple[Path, str]:

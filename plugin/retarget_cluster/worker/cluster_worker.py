@@ -262,16 +262,14 @@ class ClusterWorker:
             piece: bytes | None = asyncio.run_coroutine_threadsafe(asked, loop).result()
             return piece
 
-        def prepare() -> tuple[Job, list[str]]:
+        def prepare() -> Job:
             job = decoded(payload)
             self._expect_fit(job)
             return self._content.localised(job, scratch, fetch)
 
         async with AsyncExitStack() as turn:
             try:
-                job, held = await loop.run_in_executor(self._threads, prepare)
-                if held:
-                    await self._ask("holds", worker=self.id, digests=held)
+                job = await loop.run_in_executor(self._threads, prepare)
                 if isinstance(job.work, CompileJob):
                     await turn.enter_async_context(self._compiles)
                     self._expect_fit(job)  # it may drain by now

@@ -39,8 +39,8 @@ class Content:
         self._lock = threading.Lock()
         self._fetching: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
-    def localised(self, job: Job, scratch: Path, fetch: Fetch) -> tuple[Job, list[str]]:
-        """Return a job that names files of this machine, and the digests of its files that are here now.
+    def localised(self, job: Job, scratch: Path, fetch: Fetch) -> Job:
+        """Return a job that names files of this machine.
 
         Where this machine has not all of them at the same paths, with the same content, the files of the job are below
         `scratch`, each at the path that it has on the session's machine. Raises `RetargetError` for what cannot be
@@ -57,10 +57,9 @@ class Content:
             for path, digest in found.values()
             if not (sees_same and path.is_dir()) and self._digest(path) != digest
         }
-        held = [digest for _, digest in found.values() if _SHA256.fullmatch(digest)]
         is_same_folder = all(Path(text).is_absolute() for text in found) or _current_folder() == job.folder
         if not lacking and is_same_folder:
-            return _with_source(job, job.source), held
+            return _with_source(job, job.source)
         paths: dict[str, str] = {}
         for text, (path, digest) in found.items():
             place = Path(f"{scratch}{path}")
@@ -78,7 +77,7 @@ class Content:
             _place(source, place)
             paths[text] = str(place)
         moved = replace(job, work=_at(job.work, paths, scratch))
-        return _with_source(moved, paths.get(job.source, "")), held
+        return _with_source(moved, paths.get(job.source, ""))
 
     def _digest(self, path: Path) -> str:
         ((_, digest),) = self._digests.of((), files=[path], fresh=True)

@@ -17,7 +17,6 @@ from retarget.extension import (
     Compiler,
     CompileRequest,
     CompilerError,
-    ModuleSize,
     ProfileTarget,
     ProgramStatistics,
     Resolved,
@@ -72,7 +71,7 @@ from retarget_iree.compiler.tool import (
     tool_diagnostics,
     tool_runs,
 )
-from retarget_iree.modules.measure import FLOW_FLAGS, STREAM_FLAGS, flow_size, stream_statistics
+from retarget_iree.modules.measure import STREAM_FLAGS, stream_statistics
 from retarget_iree.modules.onnx_import import import_onnx, onnx_version
 from retarget_iree.noise import first_error, is_verdict
 from retarget_iree.toolchain import command, compiler_environment, find_compiler
@@ -107,7 +106,6 @@ class IreeCompiler(CompilerOfIree):
     name = "iree"
     artifact_suffix = ".vmfb"
     build_has_code = True
-    measuring_flags = FLOW_FLAGS
     statistics_flags = STREAM_FLAGS
 
     def fingerprint(self, config: CompilerConfig) -> str:
@@ -175,10 +173,6 @@ class IreeCompiler(CompilerOfIree):
         """Return what the compiler prints at the phase `stream`."""
         del artifact
         return stream_statistics(diagnostics)
-
-    def module_size(self, artifact: bytes) -> ModuleSize:
-        """Return the size of a module at the phase `flow`."""
-        return flow_size(artifact.decode("utf-8", "replace"))
 
     def suggest_targets(self, devices: Mapping[str, Sequence[DeviceInfo]]) -> Sequence[SuggestedTarget]:
         """Return a target config for each sort of device that was found. A driver without given devices stands for any

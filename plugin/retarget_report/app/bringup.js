@@ -53,15 +53,8 @@
       list("down", down), list("up", up), list("new", added));
   }
 
-  function history(log) {
-    return section("By commit", table("the ladder by commit", ["commit", "date", "", "match", "up", "down", "new", "gone", "subject"],
-      log.map(({revision, date, subject, percentage, up = 0, down = 0, new: added = 0, gone = 0, error = ""}) => [
-        el("code", {}, revision.slice(0, 10)), date, percentage == null ? "" : bar(percentage, 100), percentage == null ? error : `${percentage.toFixed(1)} %`,
-        up || "", down || "", added || "", gone || "", subject])));
-  }
-
   function* ladder(status) {
-    const {name, matches = 0, counted = 0, excluded = [], blockers, moved, log = [], next} = status;
+    const {name, matches = 0, counted = 0, excluded = [], blockers, moved, next} = status;
     yield el("h2", {}, name);
     yield el("p", {}, el("strong", {}, counted ? percent(matches, counted) : "none"), counted ? ` of ${plural(counted, "target")} match` : " of its targets is tried");
     yield section("Next", el("p", {}, el("strong", {}, next.what), ` ${next.why}`), next.command && copied(next.command, "commands"));
@@ -72,7 +65,6 @@
         el("details", {class: "card"}, el("summary", {}, el("span", {class: "chip"}, state), el("span", {class: "signature"}, reason), el("span", {class: "count"}, number(ids.length))), el("div", {class: "body"}, targets(ids)))));
     }
     if (moved) yield moves(moved);
-    if (log.length) yield history(log);
   }
 
   Retarget.view("bringup", {

@@ -17,9 +17,7 @@ Retarget.results = (() => {
   function decode(data) {
     const states = new Map(data.states.map(([word, code, glyph, label, sort, meaning]) => [code.charCodeAt(0), {word, code, glyph, label, sort, meaning}]));
     const suites = data.suites.map((suite, index) => {
-      let before = "";
-      const rows = suite.rows.map(row => (before = before.slice(0, row.charCodeAt(0) - 48) + row.slice(1)));
-      const width = suite.columns.length, count = rows.length * width;
+      const {rows} = suite, width = suite.columns.length, count = rows.length * width;
       const signed = new Int32Array(count).fill(-1), own = new Map(), tries = new Map();
       for (let i = 0, cell = 0; i < suite.signed.length; i += 2) signed[cell += suite.signed[i]] = suite.signed[i + 1];
       for (let i = 0; i < suite.own.length; i += 2) own.set(suite.own[i], suite.own[i + 1]);

@@ -11,8 +11,7 @@
     suites      [{
         name, file
         columns     [[compiler, runtime or "", index into wordsets], …]
-        rows        [a letter for how many characters the name of the module has in common with the one before it (`0`
-                    is none), then the rest of the name, …]
+        rows        [name of the module, …]
         words       index into wordsets by row; a target has the words of its row, of its column, and its own
         own         [cell, index into wordsets, cell, …] where a target has further words
         cells       the code of the state by cell, in one text; a blank where there is no target
@@ -41,7 +40,6 @@ from retarget_report.read import Report, State, Target
 _SHARD = 512 * 1024
 _LONGEST = 48 * 1024
 _SIGNATURE = 300
-_MOST_SHARED = 64
 
 _Words = frozenset[int]
 
@@ -160,7 +158,7 @@ class _Suite:
                 tries += [cell, int(record.result is Result.PASSED), record.attempt]
         return {
             "columns": [[*config, wordsets(of_column[column])] for column, config in enumerate(self._columns)],
-            "rows": list(_front_coded(self._rows)),
+            "rows": self._rows,
             "words": [wordsets(one) for one in of_row],
             "own": own,
             "cells": "".join(codes),
@@ -187,22 +185,6 @@ def _common(known: dict[int, _Words], cells: Iterable[int]) -> _Words:
     return (
         reduce(_Words.intersection, found) if (found := [known[cell] for cell in cells if cell in known]) else _Words()
     )
-
-
-def _front_coded(names: Iterable[str]) -> Iterator[str]:
-    """Yield names without what they have in common with the one before.
-
-    JavaScript counts the units of UTF-16: only characters that are one unit are left out.
-    """
-    before = ""
-    for name in names:
-        shared = 0
-        for one, other in zip(name[:_MOST_SHARED], before, strict=False):
-            if one != other or ord(one) > 0xFFFF:
-                break
-            shared += 1
-        yield chr(ord("0") + shared) + name[shared:]
-        before = name
 
 
 def _encoded(target: Target, attribution: tuple[str, str] | None) -> bytes:

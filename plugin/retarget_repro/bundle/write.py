@@ -67,7 +67,6 @@ _IMPORTED = {".py", ".pyc", ".pyd", ".pyw", ".so"}
 """Endings of what Python imports."""
 
 _IMPORT_ONNX = "iree.compiler.tools.import_onnx"
-_RECORD_SECONDS = 60
 
 
 class NotReproducedError(RetargetError):
@@ -173,8 +172,6 @@ def fill(
     shutil.copyfile(Path(__file__).with_name("repro.py"), folder / "repro.py")
     if toolchain == "iree":
         copy_library(folder / "lib")
-    if bundle.run is not None and toolchain == "iree":
-        _record(folder, bundle)
     write_json(bundle, folder)
     return bundle
 
@@ -381,24 +378,6 @@ def _run_command(folder: Path, run: RunStep, artifact: str) -> list[str]:
 
 def _line(env: dict[str, str], argv: Sequence[str]) -> str:
     return shlex.join([*(f"{name}={value}" for name, value in env.items()), *argv])
-
-
-def _record(folder: Path, bundle: Bundle) -> None:
-    """Record what the runtime does with its devices in the first case to `replay.ireereplay`, where the tool can."""
-    if bundle.run is None or not (argv := _run_command(folder, bundle.run, bundle.artifact)):
-        return
-    spec = importlib.util.find_spec("iree._runtime_libs")
-    tools = Path(next(iter(spec.submodule_search_locations or ()), "")) if spec is not None else Path()
-    recording = folder / "replay.ireereplay"
-    argv = [str(tools / argv[0]), *argv[1:], f"--device_replay_output={recording}"]
-    try:
-        subprocess.run(argv, cwd=folder, capture_output=True, timeout=_RECORD_SECONDS, check=False)
-        dump = [str(tools / "iree-dump-replay"), str(recording)]
-        readable = subprocess.run(dump, capture_output=True, timeout=_RECORD_SECONDS, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        readable = False
-    if not readable:  # a runtime without recorder, or one that crashed before the recording was whole
-        recording.unlink(missing_ok=True)
 
 
 def _packages(toolchain: Path | None) -> Iterable[Package]:

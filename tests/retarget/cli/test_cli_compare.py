@@ -159,8 +159,7 @@ def test_a_suite_that_compiles_the_module_otherwise_is_said_not_to_be_compared(
         (("plian", "--configs", "good,off"), "found no file and no module 'plian' in .; did you mean 'plain'?"),
         (
             ("some.list", "--configs", "good,off"),
-            "some.list holds 2 modules; expected the name of one (plainer, other, …) and the folder that its suite "
-            "is in",
+            "found 2 modules: plainer of some.list (suite lists), other of some.list (suite lists); expected",
         ),
         (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
         (

@@ -198,27 +198,27 @@ def in_suite(suite: str, *targets: Any, path: str = "m.mlir", entry: str = "") -
         (
             [in_suite("s"), in_suite("t")],
             ["a", "b"],
-            "module m is run nowhere: suite s (kind check), suite t (kind check) has compile targets only",
+            "no suite runs module m as a and as b: it has compile targets only",
         ),
         (
             [in_suite("s", named("a", "r")), in_suite("t", named("b", "r"))],
             ["a", "b"],
-            "no suite runs module m as a and as b: a/r, b/r",
+            "no suite runs module m as a and as b: it runs as a/r, b/r",
         ),
         (
             [in_suite("s", named("llvm", "r"))],
             ["llvm", "llvn"],
-            "found config 'llvn'; did you mean 'llvm'? module m runs as llvm/r",
+            "no suite runs module m as llvm and as llvn: it runs as llvm/r; did you mean 'llvm'?",
         ),
-        ([in_suite("s", named("llvm", "r"))], ["x", "y"], "found config 'x'; module m runs as llvm/r"),
+        ([in_suite("s", named("llvm", "r"))], ["x", "y"], "no suite runs module m as x and as y: it runs as llvm/r"),
         (
             [
                 in_suite("s", named("a", "r"), named("b", "r")),
                 in_suite("t", named("a", "r"), named("b", "r"), path="n.mlir"),
             ],
             ["a", "b"],
-            "found 2 modules 'm': m.mlir (suite s), n.mlir (suite t); expected the file of one, or the name and the "
-            "folder of its suite",
+            "found 2 modules: m of m.mlir (suite s), m of n.mlir (suite t); expected the file of one, or its name and "
+            "the folder of its suite",
         ),
     ],
 )

@@ -300,7 +300,7 @@ class Anything(dict[Any, Any]):
         (
             registry(compiler=Compiler(())).compiler("tiny"),
             COMPILER,
-            "module_size profile_target program_statistics run_front_end show shrink_command toolchain_environment",
+            "profile_target program_statistics run_front_end show shrink_command toolchain_environment",
             {"describe_build": "", "runtime_devices": {}, "takes": True}
             | dict.fromkeys(("device_problems", "release_packages"), ())
             | dict.fromkeys(("suggest_targets", "tags", "target_parts"), ()),

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
-from msgspec.structs import replace
-from retarget.extension import ModuleSize, UnavailableError
-from retarget.model import CompileTarget, Module, Rung, Suite, Target
+from retarget.extension import UnavailableError
+from retarget.model import CompileTarget, Suite, Target
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import Settings
 from retarget_bringup.status import gather
-from retarget_bringup.status.gather import _key, _runtimes, _selected, _sizes, new_folder, run_pytest
+from retarget_bringup.status.gather import _key, _runtimes, _selected, new_folder, run_pytest
 
 SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
 
@@ -108,47 +107,6 @@ def test_a_target_that_has_no_key_is_refused_and_one_of_no_known_key_has_none(kn
     assert _key(engine, COMPILED) == key
 
 
-def test_the_smallest_modules_of_targets_that_are_stuck_are_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measured: list[str] = []
-
-    def sizes(_: object, targets: Any) -> dict[tuple[str, str], ModuleSize]:
-        measured.extend(target.module.name for target in targets)
-        return {
-            ("linalg", name): ModuleSize(dispatches=1, ops=(), types=(), elements=1)
-            for name in measured
-            if name != "refused"
-        }
-
-    def target(name: str, size: int | None) -> Target:
-        path = tmp_path / f"{name}.mlir"
-        if size is not None:
-            path.write_bytes(bytes(size))
-        return replace(compile_target(name, "gpu"), module=Module(name=name, path=path))
-
-    def stuck(name: str, rung: Rung | None, **known: Any) -> Any:
-        above = SimpleNamespace(top=Rung.MATCHES)
-        values = {"id": f"s.toml::ops::{name}_gpu", "is_tried": True, "rung": rung, "target": above}
-        return SimpleNamespace(**values | {"is_permanent": False} | known)
-
-    monkeypatch.setattr(gather, "module_sizes", sizes)
-    monkeypatch.setattr(gather, "_MEASURED", 3)
-    names = {"large": 9, "generated": None, "small": 1, "refused": 2, "done": 1, "fixed": 1, "untried": 1, "unknown": 1}
-    every = declared(*(target(name, size) for name, size in names.items()))
-    found = [
-        *(stuck(name, Rung.LOADS) for name in ("large", "generated", "small", "refused")),
-        stuck("done", Rung.MATCHES),
-        stuck("fixed", Rung.LOADS, is_permanent=True),
-        stuck("untried", Rung.LOADS, is_tried=False),
-        stuck("unknown", None),
-    ]
-    engine: Any = None
-    sizes_of = _sizes(found, every, engine)
-    assert measured == ["generated", "small", "refused"]
-    assert [*sizes_of] == ["s.toml::ops::generated_gpu", "s.toml::ops::small_gpu"]
-
-
 def test_the_folders_of_the_last_five_sessions_of_a_ladder_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,9 +175,9 @@ def test_a_session_without_results_is_an_error(
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(("checks", "configs"), [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize("configs", [True, False])
 def test_drivers_are_checked_before_targets_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], checks: bool, configs: bool
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], configs: bool
 ) -> None:
     steps: list[Any] = []
 
@@ -235,10 +193,9 @@ def test_drivers_are_checked_before_targets_run(
     monkeypatch.setattr(gather, "check_drivers", check_drivers)
     monkeypatch.setattr(gather, "write_checks", lambda *known: steps.append(known))
     monkeypatch.setattr(gather, "run_pytest", lambda *_, **__: steps.append("run"))
-    monkeypatch.setattr(gather, "read_found", lambda *_, **known: known)
-    known: dict[str, Any] = {} if checks else {"checks_drivers": False}
-    assert gather.run_found(settings(), extensions=("e",), **known) == {"measures": True}  # type: ignore[comparison-overlap]
-    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if checks and configs else []
+    monkeypatch.setattr(gather, "read_found", lambda *_: "found")
+    assert gather.run_found(settings(), extensions=("e",)) == "found"  # type: ignore[comparison-overlap]
+    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if configs else []
     assert steps == ["ladder", *checked, "run"]
     assert capsys.readouterr().err == ("checking the drivers of sync\na note\n" if checked else "")
 

@@ -1,4 +1,4 @@
-"""What moved, and the history of a ladder file in git."""
+"""What moved since the committed ladder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from retarget.model import Rung
 from retarget_bringup.ladder.files import Line, ladder_text
-from retarget_bringup.status.text import log, moves_since_commit
+from retarget_bringup.status.text import moves_since_commit
 
 
 def line(target: str, rung: Rung, digest: str = "0123456789ab") -> Line:
@@ -48,25 +48,3 @@ def test_without_git_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert moves_since_commit(tmp_path / "gpu.ladder", []).unknown == "git has no committed gpu.ladder"
-    assert log(tmp_path / "gpu.ladder", 10, {}) == ()
-
-
-def test_the_log_has_each_commit_with_what_it_moved_the_newest_first(ladder: Path) -> None:
-    driver = line("driver:gpu::fills", Rung.TRANSFERS)
-    commit(ladder, "first ladder", line("a", Rung.LOADS), line("b", Rung.MATCHES), driver)
-    commit(ladder, "a rises", line("a", Rung.MATCHES), line("c", Rung.NONE), driver)
-    newest, oldest = log(ladder, 10, {})
-    assert (oldest.subject, oldest.new, oldest.targets, oldest.percentage) == ("first ladder", 2, 2, 50.0)
-    assert (newest.subject, newest.up, newest.down, newest.new, newest.gone) == ("a rises", 1, 0, 1, 1)
-    assert log(ladder, 1, {}) == (newest,)
-    assert log(ladder, 1, {"c": Rung.NONE})[0].percentage == 100.0
-
-
-def test_a_commit_whose_ladder_cannot_be_read_is_named_and_the_others_are_shown(ladder: Path) -> None:
-    commit(ladder, "first ladder", line("a", Rung.LOADS))
-    ladder.write_text("nonsense\n")
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "damage"], check=True)
-    commit(ladder, "mended", line("a", Rung.MATCHES))
-    mended, damaged, _ = log(ladder, 10, {})
-    assert damaged.error.startswith("bringup/gpu.ladder:1: found 'nonsense'")
-    assert (mended.subject, mended.up) == ("mended", 1)

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from retarget.extension import ModuleSize
 from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
 from retarget_bringup.status.assemble import Move, Moves, Status, status_of
@@ -35,15 +34,6 @@ def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
 
 def text(status: Status, *, everything: bool = False) -> str:
     return "\n".join(status_lines(status, everything=everything))
-
-
-def test_what_a_compiler_counts_in_a_module_comes_before_the_bytes_of_its_file(root: Path) -> None:
-    states = [failed(name, Rung.LOADS, "run", "y") for name in ("a", "bb", "ccc")]
-    one = ModuleSize(dispatches=1, ops=("arith.addf",), types=("f32",), elements=4)
-    sizes = {node_id("bb_gpu_gpu"): replace(one, dispatches=2), node_id("ccc_gpu_gpu"): one}
-    status = made(states, root, sizes=sizes)
-    assert status.blockers[0].smallest == node_id("ccc_gpu_gpu")
-    assert f"     smallest   {node_id('ccc_gpu_gpu')}  (1 dispatch; f32; arith.addf)\n" in text(status)
 
 
 def test_run_targets_of_a_module_that_does_not_compile_count_with_its_failure(root: Path) -> None:
@@ -225,13 +215,5 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "excluded",
         "blockers",
         "moved",
-        "log",
         "next",
     ]
-
-
-def test_what_others_wrote_is_cut_to_the_width_of_the_terminal(root: Path) -> None:
-    status = made([failed("a", Rung.LOADS, "run", "x" * 60)], root)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 60}" in status_lines(status, width=94)
-    assert f"  1. frees 1  stop at loads: run: {'x' * 58}…" in status_lines(status, width=93)

@@ -27,7 +27,7 @@ class Steps:
             name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=reference
         )
         found = SimpleNamespace(
-            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), sizes={}, results={}, declared=()
+            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), results={}, declared=()
         )
 
         def read(_: object, folders: object, extensions: object) -> Any:
@@ -39,11 +39,8 @@ class Steps:
             return found
 
         def status(name: str, _: object, **known: Any) -> Status:
-            self.done.append(("status", known["is_raised"], known["log"]))
+            self.done.append(("status", known["is_raised"]))
             return Status(name=name, next=NEXT, blockers=BLOCKERS)
-
-        def log(_: object, limit: int, __: object) -> str:
-            return f"log of {limit}"
 
         def apply(*_: object, **known: object) -> int:
             self.done.append(("ladder", known))
@@ -62,13 +59,11 @@ class Steps:
             ("lines_of", lambda _: ()),
             ("moves_since_commit", lambda *_: None),
             ("raised", lambda *_: SimpleNamespace(changes={})),
-            ("log", log),
             ("apply_options", apply),
             ("with_references", with_references),
             ("run_others", lambda *_: "others"),
             ("status_lines", lambda status, *, everything: [f"{len(status.blockers)} blockers, all: {everything}"]),
             ("next_lines", lambda _: ["next"]),
-            ("_watch", lambda *_: 7),
         ):
             monkeypatch.setattr(command, name, value)
 
@@ -81,25 +76,23 @@ class Steps:
         return status
 
 
-RUN = ("run", {"runs": 1, "pytest_args": [], "extensions": [], "checks_drivers": True})
+RUN = ("run", {"runs": 1, "pytest_args": [], "extensions": []})
 
 
 @pytest.mark.parametrize(
     ("words", "done", "printed"),
     [
-        ((), [RUN, ("status", True, ())], "12 blockers, all: False\n"),
-        (("--all",), [RUN, ("status", True, ())], "12 blockers, all: True\n"),
-        (("--log",), [RUN, ("status", True, "log of 10")], "12 blockers, all: False\n"),
-        (("--log", "--all"), [RUN, ("status", True, "log of 1000")], "12 blockers, all: True\n"),
-        (("--next",), [RUN, ("status", True, ())], "next\n"),
+        ((), [RUN, ("status", True)], "12 blockers, all: False\n"),
+        (("--all",), [RUN, ("status", True)], "12 blockers, all: True\n"),
+        (("--next",), [RUN, ("status", True)], "next\n"),
         (
             ("--results", "a", "b"),
-            [("read", [Path("a"), Path("b")], []), ("status", True, ())],
+            [("read", [Path("a"), Path("b")], []), ("status", True)],
             "12 blockers, all: False\n",
         ),
         (
             ("--runs", "3", "--pytest-args=-k 'a b'"),
-            [("run", {**RUN[1], "runs": 3, "pytest_args": ["-k", "a b"]}), ("status", True, ())],  # type: ignore[dict-item]
+            [("run", {**RUN[1], "runs": 3, "pytest_args": ["-k", "a b"]}), ("status", True)],  # type: ignore[dict-item]
             "12 blockers, all: False\n",
         ),
     ],
@@ -119,7 +112,7 @@ def test_a_status_is_run_or_read_and_shown(
 def test_as_json_it_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     steps = Steps(monkeypatch)
     assert steps.run("--json") == 0
-    assert steps.done[-1] == ("status", True, "log of 1000")
+    assert steps.done[-1] == ("status", True)
     out = capsys.readouterr().out
     assert out.startswith('{\n "version": ')
     assert out.count('"signature"') == 12
@@ -142,12 +135,6 @@ def test_the_reference_backend_is_asked_about_the_blockers_that_are_shown(
     assert [one for one in steps.done if one[0] == "references"] == references
 
 
-def test_changes_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = Steps(monkeypatch)
-    assert steps.run("--watch") == 7
-    assert steps.done == []
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -156,7 +143,6 @@ def test_changes_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
             "--results: found it with an option that runs targets, expected one or the",
         ),
         (("--results", "a", "--pytest-args", "x"), "--results: found it with an option that runs targets"),
-        (("--results", "a", "--watch"), "--results: found it with an option that runs targets"),
         (("--lower", "t"), "found --lower 't' and --reason '', expected both, the reason in one line"),
         (("--reason", "r"), "found --lower '' and --reason 'r', expected both"),
         (("--lower", "t", "--reason", "a\nb"), "found --lower 't' and --reason 'a\\nb', expected both"),

@@ -15,7 +15,7 @@ from retarget.results import Leg, Plan
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_ci.emit.command import emitted_files
 from retarget_ci.emit.gitlab import child_pipeline
-from retarget_ci.emit.jobs import jobs_of, legs_of_jobs
+from retarget_ci.emit.jobs import legs_of_jobs
 from retarget_ci.files import CiConfig, read_ci
 from ruamel.yaml import YAML
 
@@ -217,33 +217,13 @@ def test_a_history_outside_the_repository_is_an_error(tmp_path: Path) -> None:
     )
 
 
-def test_more_legs_than_a_matrix_holds_are_several_jobs(tmp_path: Path) -> None:
-    config = config_of(tmp_path, CI.replace("capacity = 4", "capacity = 300"))
-    jobs = jobs_of(config)
-    assert jobs == {
-        "build": ["build-1", "build-2"],
-        "run": ["run-1", "run-2", "run-3"],
-    }  # 301 that run, 301 that compile and run
-    legs = tuple(leg(f"r{number}") for number in range(300))
-    dealt = legs_of_jobs(Plan(event="pr", paths=(".",), legs=legs), jobs)
-    assert {name: len(of) for name, of in dealt.items()} == {
-        "build-1": 0,
-        "build-2": 0,
-        "run-1": 256,
-        "run-2": 44,
-        "run-3": 0,
-    }
-    workflow = YAML(typ="safe").load(emitted_files(config)[GITHUB_PR])
-    assert workflow["jobs"]["verify"]["needs"] == ["plan", "build-1", "build-2", "run-1", "run-2", "run-3"]
-
-
-def test_a_plan_with_more_legs_than_the_workflow_holds_is_an_error(config: CiConfig) -> None:
+def test_a_plan_with_more_legs_than_a_matrix_holds_is_an_error() -> None:
     plan = Plan(event="pr", paths=(".",), legs=tuple(leg(f"r{number}") for number in range(257)))
     with pytest.raises(RetargetError) as caught:
-        legs_of_jobs(plan, jobs_of(config))
+        legs_of_jobs(plan)
     assert str(caught.value) == (
-        "the plan of the event 'pr' has 257 legs of the kind 'run', the workflow has room for 256; "
-        "plan again with the ci.toml that it was emitted from"
+        "the plan of the event 'pr' has 257 legs of the kind 'run', expected at most 256, which a matrix of GitHub "
+        "holds: lower capacities in ci.toml"
     )
 
 
@@ -309,14 +289,12 @@ def test_a_ci_system_that_nobody_emits_for_is_named_with_the_nearest(
     assert capsys.readouterr().err == "retarget: found the CI system 'githb'; did you mean 'github'?\n"
 
 
-def test_legs_of_a_plan_for_people_and_for_github(
+def test_legs_of_a_plan_for_github(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config_of(tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), legs=(leg("b", kind="build"),)).text)
-    assert main(["ci", "legs", "plan.json"]) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "b    build  linux   1        0 s"
     assert main(["ci", "legs", "plan.json", "--format", "github"]) == 0
     (build, run) = capsys.readouterr().out.splitlines()
     assert build == 'build=[{"leg":"b","runner":"linux","labels":["ubuntu-24.04"],"compiles":true}]'

@@ -85,8 +85,8 @@ def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_fo
     plan = Plan.read(project / "plan.json")
     assert [leg.ids for leg in plan.legs] == [("suites/suite.toml::s::m_vmvx",), ("suites/suite.toml::s::m_vmvx_cpu",)]
     monkeypatch.chdir(project / "suites")
-    assert main(["ci", "plan", "--event", "pr", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads((project / "plan.json").read_text())
+    assert main(["ci", "plan", "--event", "pr", "-o", "again.json"]) == 0
+    assert Path("again.json").read_bytes() == (project / "plan.json").read_bytes()
 
 
 def test_suites_that_the_paths_of_ci_toml_do_not_reach_are_named(
@@ -140,16 +140,7 @@ def test_a_tag_that_no_target_has_is_an_error_with_its_place(project: Path, caps
     assert not (project / "plan.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--event", "prs"], "found the unknown event 'prs', expected one of pr; did you mean 'pr'?"),
-        (["--event", "pr", "--ci", "ci.tml"], "--ci: found no file ci.tml"),
-    ],
-)
 @pytest.mark.usefixtures("project")
-def test_an_unknown_event_or_file_is_an_error(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["ci", "plan", *arguments]) == 1
-    assert message in capsys.readouterr().err
+def test_an_unknown_event_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ci", "plan", "--event", "prs"]) == 1
+    assert "found the unknown event 'prs', expected one of pr; did you mean 'pr'?" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from retarget.cli import main
 from retarget.results import Plan
 from retarget.support import RetargetError
 from retarget_ci.planning import fingerprints
-from retarget_ci.planning.fingerprints import Fingerprints, _paths_at, changes_since
+from retarget_ci.planning.fingerprints import Fingerprints, changes_since
 
 MODULE = """\
 func.func @f() {
@@ -61,6 +61,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "checkout"
     (folder / "old").mkdir(parents=True)
     (folder / "old" / "suite.toml").write_text(declarations(_configs("cpu"), suite("s")))
+    (folder / "ci.toml").write_text(CI % "old")
     for number, name in enumerate(("same", "moved", "edited")):
         (folder / "old" / f"{name}.mlir").write_text(MODULE % f"2.{number}")
     _git(folder, "init", "-q")
@@ -78,7 +79,6 @@ def _plan(*arguments: str) -> Plan:
 def test_what_moved_or_has_another_name_is_unchanged_and_what_was_edited_or_added_is_planned(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (checkout / "ci.toml").write_text(CI % "old")
     inner = checkout / "old" / "inner"
     inner.mkdir()
     (inner / "suite.toml").write_text(declarations(suite("inner")))
@@ -117,16 +117,6 @@ def test_an_unknown_revision_and_a_folder_or_a_machine_without_git_are_errors(
         changes_since("HEAD", checkout, ["old"])
 
 
-def test_paths_are_those_of_the_revisions_own_file_or_of_today_that_are_there(tmp_path: Path) -> None:
-    for name in ("old", "both"):
-        (tmp_path / name).mkdir()
-    today = ["both", "both/suite.toml::s", "old::s", "new"]
-    assert _paths_at(tmp_path, today) == ["both", "old::s"]
-    for written, own in (('["old", "gone", 1]', ["old"]), ('"old"', [])):
-        (tmp_path / "ci.toml").write_text(f"paths = {written}\n")
-        assert _paths_at(tmp_path, today) == own
-
-
 @pytest.mark.slow
 def test_a_target_whose_kind_is_made_by_other_code_of_the_checkout_has_changed(checkout: Path) -> None:
     code = """\
@@ -149,25 +139,16 @@ def retarget_case_loaders():
     assert not changes_since("HEAD", checkout, ["old"], ["mine"]).unchanged
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("paths", 'setup = ["pip install iree==3.13"]\npaths'),
-        ('name = "linux"', 'name = "linux"\nenv = { LP_NUM_THREADS = "1" }'),
-        ('name = "pr"', 'name = "pr"\npytest = ["--retarget-case", "a"]'),
-        ('labels = ["x"]\nbuilds', 'labels = ["y"]\nbuilds'),
-        ('drivers = ["local-sync"]', 'drivers = ["local-sync", "vulkan"]'),
-        ('name = "pr"', 'name = "pr"\nselect = "not slow"'),
-    ],
-)
-def test_where_targets_are_run_in_another_way_all_have_changed(checkout: Path, before: str, after: str) -> None:
-    (checkout / "ci.toml").write_text(CI % "old")
-    _commit(checkout)
-    (checkout / "ci.toml").write_text((CI % "old").replace(before, after))
+@pytest.mark.parametrize("file", ["ci.toml", "tool.sh"])
+def test_where_ci_toml_or_a_file_that_nothing_covers_is_another_all_have_changed(checkout: Path, file: str) -> None:
+    assert len(changes_since("HEAD", checkout, ["old"]).unchanged) == 6
+    with (checkout / file).open("a") as edited:
+        edited.write("# edited\n")
     found = changes_since("HEAD", checkout, ["old"])
     assert not found.unchanged
     assert found.warnings == (
-        "setup, env, a runner or an event in ci.toml is another than in HEAD, so that all count as changed",
+        f"{file} changed since HEAD, so that all count as changed; "
+        "paths_ignore in ci.toml can name files that no target depends on",
     )
 
 
@@ -185,7 +166,7 @@ def test_declarations_and_what_git_ignores_are_no_other_files_and_paths_are_rela
     (checkout / "build").write_text("")
     (checkout / "runs").mkdir()
     run = "runs/20260722T101816Z-48fc488f33d3e5c1.history.json.gz"  # the workflow brings them before it plans
-    for name in ("matrix.toml", "old/suite.toml", "old/expectations.toml", "ci.toml", "ci.lock", run):
+    for name in ("matrix.toml", "old/suite.toml", "old/expectations.toml", "ci.lock", run):
         (checkout / name).write_text("# 1\n")
     assert others(checkout) == set()
     (checkout / "readme.md").write_text("")
@@ -230,7 +211,6 @@ def test_pathspecs_are_read_as_ever_in_a_hook_of_a_git_that_reads_them_in_anothe
 def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_target_depends_on_them(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (checkout / "ci.toml").write_text(CI % "old")
     (checkout / "old" / "edited.mlir").write_text(MODULE % "3.0")
     (checkout / "readme.md").write_text("no target depends on it\n")
     assert _plan("--since", "HEAD").unchanged == 4
@@ -241,7 +221,9 @@ def test_files_that_no_fingerprint_covers_are_named_unless_ci_toml_says_that_no_
         "warning: plan.json and 1 further file changed since HEAD, so that all count as changed; "
         "paths_ignore in ci.toml can name files that no target depends on\n"
     )
-    (checkout / "ci.toml").write_text(CI.replace("labels", 'paths_ignore = ["*.sh", "plan.json"]\nlabels', 1) % "old")
+    ignored = 'paths_ignore = ["*.sh", "plan.json"]'
+    (checkout / "ci.toml").write_text(CI.replace("labels", f"{ignored}\nlabels", 1) % "old")
+    _git(checkout, "commit", "-q", "-m", "ci", "ci.toml")
     (checkout / "readme.md").unlink()
     assert _plan("--since", "HEAD").unchanged == 4
 
@@ -294,11 +276,6 @@ GONE = "2 without a fingerprint, which count as changed: gone"
 def test_what_has_a_fingerprint_that_the_revision_had_is_unchanged_and_its_checkout_is_removed(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, before: object, unchanged: set[str], warnings: tuple[str, ...]
 ) -> None:
-    (checkout / "ci.toml").write_text(CI % "old")
-    _commit(checkout)
-    (checkout / "ci.toml").write_text(
-        (CI % "old").replace("20 min", "30 min").replace("builds", "capacity = 2\nbuilds")
-    )
     folders = fingerprints_of(monkeypatch, before, NOW)
     found = changes_since("HEAD", checkout, ["old"], ["e"])
     assert (found.unchanged, found.warnings) == (unchanged, warnings)

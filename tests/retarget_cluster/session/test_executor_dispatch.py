@@ -59,7 +59,6 @@ class Link:
         self.attempts: list[tuple[str, list[str], dict[str, float], bool]] = []
         self.jobs: list[Job] = []
         self.offered: dict[str, Path] = {}
-        self.placed: list[Any] = []
         self.closed = self.looked = 0
 
     def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
@@ -78,10 +77,6 @@ class Link:
 
     def offer(self, files: Mapping[str, Path]) -> None:
         self.offered.update(files)
-
-    async def place(self, digests: Sequence[str], among: Sequence[str], resource: str) -> Sequence[str]:
-        self.placed.append((list(digests), resource))
-        return list(among)
 
     async def attempt(
         self, payload: bytes, *, title: str, among: Sequence[str], resources: Mapping[str, float], urgent: bool = False
@@ -237,7 +232,6 @@ def test_files_with_a_digest_are_offered_by_their_path_here(
     link.answers = [Answer(worker="a", value=DONE)]
     executor.compile(compile_job(tmp_path, inputs=(("spec", DIGEST), ("folder", "none"))))
     assert link.offered == {DIGEST: Path("/folder/spec")}
-    assert link.placed == [([DIGEST], "compile")]
 
 
 # ---------------------------------------------------------------- runs

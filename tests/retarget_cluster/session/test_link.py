@@ -301,12 +301,9 @@ async def test_an_attempt_whose_workers_are_all_gone_is_given_up_after_a_while(
 
 
 async def test_a_call_is_repeated_after_a_lost_connection(bench: Bench) -> None:
-    bench.scheduler.answers["place"] = [OSError("lost"), ["tcp://a"]]
-    assert await bench.start().place(["0"], ["tcp://a", "tcp://b"], "compile") == ["tcp://a"]
-    assert (
-        bench.scheduler.called
-        == [("place", {"digests": ["0"], "among": ["tcp://a", "tcp://b"], "resource": "compile"})] * 2
-    )
+    bench.scheduler.answers["take"] = [OSError("lost"), b"result"]
+    assert await bench.start()._call("take", attempt="a") == b"result"
+    assert bench.scheduler.called == [("take", {"attempt": "a"})] * 2
     assert bench.slept == [0.5]
 
 
@@ -320,12 +317,6 @@ async def test_a_call_without_a_connection_waits_for_one_and_ends_with_the_sessi
     with pytest.raises(GoneError, match=r"^the end$"):
         await asking
     assert set(bench.slept) == {0.5}
-
-
-@pytest.mark.parametrize(("digests", "among"), [([], ["a", "b"]), (["0"], ["a"])])
-async def test_nobody_is_asked_where_there_is_no_choice(digests: list[str], among: list[str], bench: Bench) -> None:
-    assert await bench.start().place(digests, among, "compile") == among
-    assert bench.scheduler.called == []
 
 
 async def test_files_that_were_offered_are_given_by_the_piece(

@@ -53,7 +53,6 @@ class Bench:
         self.value: Any = (device("gpu-1"),)
         self.notes: tuple[str, ...] = ()
         self.claims = True
-        self.held: list[str] = []
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.advertised: list[Any] = []
         self.engines: list[tuple[str, ...]] = []
@@ -65,11 +64,11 @@ class Bench:
         self.asked.append((name, given))
         return self.claims if name == "claim" else None
 
-    def _localised(self, job: Job, scratch: Path, _: object) -> tuple[Job, list[str]]:
+    def _localised(self, job: Job, scratch: Path, _: object) -> Job:
         if isinstance(self.value, KeyError):
             raise self.value
         scratch.mkdir(exist_ok=True)
-        return job, self.held
+        return job
 
     def _engine(self, extensions: tuple[str, ...]) -> Any:
         self.engines.append(extensions)
@@ -123,10 +122,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 
 def test_an_attempt_is_claimed_done_once_and_delivered(bench: Bench) -> None:
-    bench.held = ["0"]
-    assert bench.do(times=2) == ["holds", "claim", "deliver"]
-    assert bench.asked[0][1] == {"worker": bench.worker.id, "digests": ["0"]}
-    assert bench.asked[1][1] == {"attempt": "attempt", "session": "s", "worker": bench.worker.id, "title": "title"}
+    assert bench.do(times=2) == ["claim", "deliver"]
+    assert bench.asked[0][1] == {"attempt": "attempt", "session": "s", "worker": bench.worker.id, "title": "title"}
     assert bench.answer == Answer(worker="gpu-1", value=(device("gpu-1"),))
     assert bench.engines == [("e",)]
     assert not (bench.worker._scratch.path / "attempt").exists()

@@ -107,11 +107,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 # ---------------------------------------------------------------- the whole folder
 
 
-def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recorded: list[Path] = []
-    monkeypatch.setattr(write, "_record", lambda folder, _: recorded.append(folder))
+def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(bench: Bench) -> None:
     engine: Any = Engine(bench.registry, ["--x=1"])
     target = run_target(bench.compiled, devices=("local-sync://0", "local-sync://1"))
     bundle = write.fill(bench.bundle, bench.failed(target), engine=engine, cases=["f"])
@@ -140,18 +136,15 @@ def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(
     assert (bundle.reproduced.runs, bundle.reproduced.same, bundle.check) == (0, 0, None)
     assert bundle.builds == ("comp 1", "rt 1")
     assert bundle.commands == ("python3 repro.py", "iree-compile m.mlir --x=1 -o artifact.vmfb")
-    assert recorded == [bench.bundle]
 
 
-def test_a_compile_that_failed_is_packed_without_a_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded: list[Path] = []
-    monkeypatch.setattr(write, "_record", lambda folder, _: recorded.append(folder))
+def test_a_compile_that_failed_is_packed_without_a_run(bench: Bench) -> None:
     engine: Any = Engine(bench.registry)
     failed = bench.failed(run_target(bench.compiled), compiles=False, runs=False)
     bundle = write.fill(bench.bundle, failed, engine=engine)
     assert bench.files() == ["bundle.json", "m.mlir", "repro.py"]
     assert (bundle.run, bundle.check, bundle.artifact, bundle.builds) == (None, None, "", ("comp 1",))
-    assert (engine.exported, recorded) == ([], [])
+    assert engine.exported == []
     alone = bench.failed(bench.compiled, compiles=False, runs=False)
     assert write.fill(bench.folder / "alone", alone, engine=engine).check is None
 
@@ -168,10 +161,7 @@ def test_an_artifact_that_is_judged_is_packed_with_what_judges_it(bench: Bench) 
     assert not (bench.bundle / "lib").exists()
 
 
-def test_a_run_on_other_drivers_is_packed_without_a_copy_of_the_library(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(write, "_record", lambda *_: pytest.fail("only IREE's runtime records"))
+def test_a_run_on_other_drivers_is_packed_without_a_copy_of_the_library(bench: Bench) -> None:
     engine: Any = Engine(bench.registry)
     target = run_target(bench.compiled, driver="opencl", devices=("opencl://0", "opencl://1"))
     bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
@@ -290,37 +280,6 @@ def test_a_bundle_takes_one_toolchain(bench: Bench) -> None:
 )
 def test_the_folder_of_a_bundle_is_named_as_every_file_system_takes_it(name: str, folder: str, bench: Bench) -> None:
     assert write._folder_name(bench.failed(replace(bench.compiled, name=name))) == folder
-
-
-@pytest.mark.parametrize(
-    ("statuses", "is_kept"), [([0, 0], True), ([1, 0], True), ([0, 1], False), ([OSError("none")], False)]
-)
-def test_a_recording_is_kept_where_it_can_be_read(
-    statuses: list[Any], is_kept: bool, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Any] = []
-
-    def run(argv: Sequence[str], **given: Any) -> Any:
-        asked.append((Path(argv[0]).name, list(argv[1:]), given["timeout"]))
-        recording.touch()
-        status = statuses.pop(0)
-        if isinstance(status, OSError):
-            raise status
-        return SimpleNamespace(returncode=status)
-
-    engine: Any = Engine(bench.registry)
-    target = run_target(bench.compiled, devices=("local-sync://0", "local-sync://1"))
-    monkeypatch.setattr(subprocess, "run", run)
-    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
-    assert asked == []  # its cases have no command for the tool
-    recording = bench.bundle / "replay.ireereplay"
-    monkeypatch.setattr(write, "_run_command", lambda *_: ["iree-run-module", "--x"])
-    write._record(bench.bundle, bundle)
-    assert recording.exists() is is_kept
-    assert asked[0] == ("iree-run-module", ["--x", f"--device_replay_output={recording}"], 60)
-    assert [name for name, *_ in asked[1:]] == ["iree-dump-replay"][: len(asked) - 1]
-    write._record(bench.bundle, msgspec.structs.replace(bundle, run=None))
-    assert statuses == []
 
 
 # ---------------------------------------------------------------- steps of other extensions

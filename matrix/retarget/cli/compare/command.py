@@ -28,7 +28,7 @@ from retarget.model.outcomes import Failure, OutputComparison, OutputDifference,
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
-from retarget.support.text import counted, first_line, strip_colour
+from retarget.support.text import counted, first_line, listed, strip_colour
 from retarget.targets.expansion import expand_suite
 from retarget.worker.artifact import is_recorded
 
@@ -176,7 +176,7 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         for folder in wanted.parents:
             file = folder / _SUITE_FILE
             if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
-                return _one(path, found)
+                return found
         return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
     declared = read_declared(arguments, arguments.path)
     found = [
@@ -218,18 +218,6 @@ def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _F
     return _Found(suite=suite, module=module, targets=_run_targets(expand_suite(suite, registry), module))
 
 
-def _one(path: Path, found: list[_Found]) -> list[_Found]:
-    """Return what was found of a file. Raises `argparse.ArgumentError` if that is several modules."""
-    names = list(dict.fromkeys(one.module.name for one in found))
-    if len(names) > 1:
-        msg = (
-            f"{display_path(path)} holds {len(names)} modules; expected the name of one ({names[0]}, {names[1]}, …) "
-            "and the folder that its suite is in"
-        )
-        raise argparse.ArgumentError(None, msg)
-    return found
-
-
 def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
     from retarget.declare.load import load_all
     from retarget.declare.named_configs import redirections
@@ -247,40 +235,27 @@ def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, 
 
 
 def _choose(candidates: Sequence[_Found], names: Sequence[str]) -> list[_Found]:
-    """Return the suites that run the module in both ways; else say what there is. They share one module."""
-    running = [found for found in candidates if found.targets]
-    if not running:
-        kinds = ", ".join(dict.fromkeys(f"suite {found.suite.name} (kind {found.suite.kind})" for found in candidates))
-        msg = f"module {candidates[0].module.name} is run nowhere: {kinds} has compile targets only"
-        raise argparse.ArgumentError(None, msg)
-    if able := [found for found in running if all(_matching(found, name) for name in names)]:
-        return _of_one_module(able)
-    pairs = dict.fromkeys(_pair(target) for found in running for target in found.targets)
-    known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
-    missing = [name for name in names if not any(_matching(found, name) for found in running)]
-    if not missing:
-        msg = f"no suite runs module {running[0].module.name} as {names[0]} and as {names[1]}: {', '.join(pairs)}"
-        raise argparse.ArgumentError(None, msg)
-    name = missing[0]
-    hint = did_you_mean(name, known).removesuffix("?")
-    msg = (
-        f"found config {name!r}{f'{hint}?' if hint else ';'} module {running[0].module.name} runs as {', '.join(pairs)}"
-    )
-    raise argparse.ArgumentError(None, msg)
+    """Return the suites that run the module in both ways.
 
-
-def _of_one_module(able: list[_Found]) -> list[_Found]:
-    """Raises `argparse.ArgumentError` for modules of one name that are not the same."""
-    files = {(found.module.path, found.module.entry): found for found in able}
-    if len(files) == 1:
-        return able
-    name = able[0].module.name
-    listed = ", ".join(f"{display_path(found.module.path)} (suite {found.suite.name})" for found in files.values())
-    msg = (
-        f"found {len(files)} modules {name!r}: {listed}; "
-        "expected the file of one, or the name and the folder of its suite"
-    )
-    raise argparse.ArgumentError(None, msg)
+    Raises `argparse.ArgumentError` where there is none, and where they have several modules.
+    """
+    able = [found for found in candidates if all(_matching(found, name) for name in names)]
+    if not able:
+        pairs = dict.fromkeys(_pair(target) for found in candidates for target in found.targets)
+        known = [*dict.fromkeys(pair.partition("/")[0] for pair in pairs), *pairs]
+        hint = next((did_you_mean(name, known) for name in names if name not in known), "")
+        runs = f"runs as {', '.join(pairs)}" if pairs else "has compile targets only"
+        what = f"no suite runs module {candidates[0].module.name} as {names[0]} and as {names[1]}"
+        raise argparse.ArgumentError(None, f"{what}: it {runs}{hint}")
+    modules = {(found.module.path, found.module.entry): found for found in able}
+    if len(modules) > 1:
+        names = [
+            f"{found.module.name} of {display_path(found.module.path)} (suite {found.suite.name})"
+            for found in modules.values()
+        ]
+        expected = "expected the file of one, or its name and the folder of its suite"
+        raise argparse.ArgumentError(None, f"found {len(modules)} modules: {listed(names)}; {expected}")
+    return able
 
 
 def _matching(found: _Found, name: str) -> list[RunTarget]:

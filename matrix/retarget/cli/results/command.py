@@ -33,7 +33,7 @@ from retarget.support.files import user_path, write_files
 from retarget.support.text import counted, shown
 from retarget.targets.selection import ExpressionError, Selector
 
-_FORMATS = ("ctrf", "junit", "pytest-benchmark", "trace")
+_FORMATS = ("ctrf", "junit", "trace")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
     more = "; run it where pytest ran"
     add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
-    does = "write results in the format of other tools: CTRF, junit, pytest-benchmark, or Chrome's trace events"
+    does = "write results in the format of other tools: CTRF, junit, or Chrome's trace events"
     export = add_action(actions, "export", _export, does)
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
     add_paths(export)
@@ -79,7 +79,7 @@ def _export(arguments: argparse.Namespace) -> int:
     check_agreement(sessions)
     from retarget.results import export
 
-    out, made = user_path(arguments.out), getattr(export, arguments.as_format.replace("-", "_"))
+    out, made = user_path(arguments.out), getattr(export, arguments.as_format)
     write_files([(out, made(sessions))], force=True)
     print(f"{display_path(out)}: {arguments.as_format} of {counted(len(sessions), 'session')}")
     _say_faults(sessions)
