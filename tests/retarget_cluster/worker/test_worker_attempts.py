@@ -51,7 +51,6 @@ class Bench:
     def __init__(self, worker: ClusterWorker, folder: Path) -> None:
         self.worker, self.folder = worker, folder
         self.value: Any = (device("gpu-1"),)
-        self.notes: tuple[str, ...] = ()
         self.claims = True
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.advertised: list[Any] = []
@@ -79,7 +78,7 @@ class Bench:
             return self.value
 
         return SimpleNamespace(
-            devices=done, run=lambda job: (done(job), (("f", b"1"),), self.notes), opened=lambda _: (device("gpu-1"),)
+            devices=done, run=lambda job: (done(job), (("f", b"1"),)), opened=lambda _: (device("gpu-1"),)
         )
 
     def job(self, *, runs: bool) -> Job:
@@ -170,10 +169,10 @@ def test_what_goes_wrong_is_the_answer(error: Exception, failed: Failed, counts:
 
 
 def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) -> None:
-    bench.value, bench.notes = RunOutcome(devices=()), ("first", "it did not answer")
+    bench.value = RunOutcome(devices=(), notes=("first", "it did not answer"))
     bench.do(runs=True)
     assert bench.worker._failures == {"gpu-1": 1}
-    bench.notes = ()
+    bench.value = RunOutcome(devices=())
     bench.worker._begun.clear()
     bench.do(runs=True)
     assert bench.worker._failures == {"gpu-1": 1}

@@ -13,7 +13,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.extension import Compiler
-from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Observation, Stage, Suite, Target
+from retarget.model import CaseOutcome, CompileTarget, Failure, Module, Observation, RunOutcome, Stage, Suite, Target
 from retarget.model.outcomes import TIMEOUT
 from retarget.session import TIMEOUTS
 from retarget.support import RetargetError
@@ -26,7 +26,8 @@ GONE = Failure(stage=Stage.RUN, summary="INTERNAL; gone")
 
 
 def failing(failure: Failure = BAD, *cases: CaseOutcome, **fields: Any) -> Attempt:
-    return Attempt(failure=failure, observation=failure.observed_in(cases), cases=cases, **fields)
+    ran = RunOutcome(devices=(), cases=cases)
+    return Attempt(failure=failure, observation=failure.observed_in(cases), ran=ran, **fields)
 
 
 class Plain(Compiler):
@@ -70,7 +71,7 @@ class Bench:
         self.engines: list[dict[str, Any]] = []
         self.tried: list[str] = []
         self.notes: list[str] = []
-        self.fails: Callable[[Sequence[str]], bool] = lambda words: {"bad", "worse"} <= set(words)
+        self.fails: Callable[[Sequence[str]], bool] = {"bad", "worse"}.issubset
         self.compiler: Any = Words()
         self.registry: Any = SimpleNamespace(
             environment=dict,
