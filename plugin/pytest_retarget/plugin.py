@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options import MARKERS, MISNAMED, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
+from pytest_retarget.options import (
+    BENCHMARK,
+    MARKERS,
+    MISNAMED,
+    NOT_ENTERED,
+    OF_ONE_ID,
+    SETTINGS,
+    Settings,
+    add_options,
+)
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, Selection, SelectionRequest
@@ -152,7 +161,7 @@ def activate(config: pytest.Config) -> ModuleType:
             plugins["-update"] = update = UpdateExpectations(config)
             adjustments.append(update.adjust)
         if config.stash[SETTINGS].benchmark:
-            from pytest_retarget.items.benchmark import BENCHMARK, Benchmark
+            from pytest_retarget.items.benchmark import Benchmark
 
             plugins["-benchmark"] = config.stash[BENCHMARK] = Benchmark(config)
         for name, plugin in plugins.items():

@@ -118,9 +118,5 @@ class Benchmark:
                 terminalreporter.line(f"  {line}")
 
 
-BENCHMARK = pytest.StashKey[Benchmark]()
-"""Where a config keeps its benchmark, if the session is one."""
-
-
 def _of_case(case: str) -> str:
     return f"case {case!r}: " if case else ""

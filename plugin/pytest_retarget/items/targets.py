@@ -25,7 +25,7 @@ from pytest_retarget.internals import (
     TracebackStyle,
     XFailed,
 )
-from pytest_retarget.items.benchmark import BENCHMARK
+from pytest_retarget.options import BENCHMARK
 from pytest_retarget.session.services import SERVICES
 
 
