@@ -165,9 +165,9 @@ def test_a_build_has_the_code_of_its_compiler_unless_it_says_that_itself(monkeyp
     assert (printed, resolved.whole_build) == ("print 1a2b", "b 1a2b")
     assert resolved.front_end is not None
     assert resolved.front_end.whole_build == "h 1a2b"
-    monkeypatch.setenv("TINY_OPTIONS", "-O1")  # this file is the compiler's code
+    monkeypatch.setenv("_TINY_OPTIONS", "-O1")  # this file is the compiler's code
     first, resolved = found(lambda _: "1a2b")
-    monkeypatch.setenv("TINY_OPTIONS", "-O2")
+    monkeypatch.setenv("_TINY_OPTIONS", "-O2")
     second, other = found(lambda _: "1a2b")
     assert len({printed, first, second}) == 3
     assert len({one.facts for one in (answer, resolved, other)}) == 3
