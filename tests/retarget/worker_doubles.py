@@ -100,6 +100,7 @@ class DoubleCompiler(extension.Compiler):
 
     name = "double"
     artifact_suffix = ".up"
+    build_has_code = True
 
     def fingerprint(self, config: CompilerConfig) -> str:
         if os.environ.get("DOUBLE_FINGERPRINT") == "crash":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from retarget.extension.products import Builds, called_in_process, not_overridden
 from retarget.model import CompilerConfig, CompileTarget
@@ -49,6 +50,13 @@ class Resolved(Struct, frozen=True, kw_only=True):
     def whole_build(self) -> str:
         """The build and the extension's code: what must be equal for two processes to give the same artifacts."""
         return f"{self.build_id} {self.code}".rstrip()
+
+    def with_facts(self, *facts: tuple[str, str], code: str = "") -> Resolved:
+        """Return it with further facts, and `code`, which are those of its front end and front half, too."""
+        front_end = self.front_end and self.front_end.with_facts(*facts, code=code)
+        front_half = self.front_half and self.front_half.with_facts(*facts, code=code)
+        facts = (*self.facts, *facts)
+        return replace(self, facts=facts, code=code or self.code, front_end=front_end, front_half=front_half)
 
 
 class CompileRequest(Struct, frozen=True, kw_only=True):
@@ -148,7 +156,7 @@ class Compiler(Builds, is_base=True):
 
     With `build_has_code`, `build_id` and `fingerprint` change wherever an edit of the extension may change an artifact,
     and with nothing else of it (`code_digest`). Without, the core adds a digest of the package that the class lies in
-    and of what that imports.
+    and of what that imports, and of the variables of the environment that this code names.
     """
 
     name: str

@@ -13,6 +13,7 @@ The hooks by which extensions provide compilers, drivers, case loaders and subco
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -39,7 +40,7 @@ from retarget.model.calls import CompilerError, UnavailableError
 from retarget.model.locations import SourceLocations
 from retarget.model.names import tag_error
 from retarget.model.outcomes import DeviceInfo
-from retarget.support.dependencies import code_judging, code_reached, installed_extensions
+from retarget.support.dependencies import code_judging, code_reached, installed_extensions, variables_named
 from retarget.support.errors import RetargetError, did_you_mean
 
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
@@ -209,15 +210,19 @@ class Registry(Struct, frozen=True, kw_only=True):
         return code_reached(type(product).__module__)
 
     def fingerprint(self, config: CompilerConfig) -> str:
-        """Return `Compiler.fingerprint`, with the extension's code where it is no part of that. Raises as it does."""
+        """Return `Compiler.fingerprint`, with the extension's code and the variables that it names where these are no
+        part of that. Raises as it does."""
         compiler = self.compiler(config.compiler)
-        found = compiler.fingerprint(config)
-        return found and f"{found} {self._code_of_build(compiler)}".rstrip()
+        found, code = compiler.fingerprint(config), self._code_of_build(compiler)
+        facts = [value for _, value in _variables_of(compiler, code)]
+        return found and " ".join([found, *filter(None, [code]), *facts])
 
     def resolve(self, config: CompilerConfig, flags: tuple[str, ...]) -> Resolved:
-        """Return what `Compiler.resolve` does, with the extension's code. Raises as it does."""
+        """Return what `Compiler.resolve` does, with the extension's code and the variables that it names. Raises as it
+        does."""
         compiler = self.compiler(config.compiler)
-        return _with_code(compiler.resolve(config, flags), self._code_of_build(compiler))
+        code = self._code_of_build(compiler)
+        return compiler.resolve(config, flags).with_facts(*_variables_of(compiler, code), code=code)
 
     def _code_of_build(self, compiler: Compiler) -> str:
         """Return the digest of a compiler's code; empty where the build says it, another one each time where there is
@@ -304,9 +309,10 @@ class Registry(Struct, frozen=True, kw_only=True):
         return tuple(tags)
 
 
-def _with_code(resolved: Resolved, code: str) -> Resolved:
-    parts = {name: getattr(resolved, name) for name in ("front_end", "front_half")}
-    return replace(resolved, code=code, **{name: part and _with_code(part, code) for name, part in parts.items()})
+def _variables_of(compiler: Compiler, code: str) -> Sequence[tuple[str, str]]:
+    """Return a digest of the variables that a compiler's code names, where the core adds this `code` to its build."""
+    named = variables_named(type(compiler).__module__) if code and not code.startswith(_UNKNOWN) else []
+    return [("variables", hashlib.sha256(repr(named).encode()).hexdigest())] if named else []
 
 
 def _toolchains(target: Target) -> tuple[object, ...]:

@@ -349,7 +349,7 @@ class _Text(NamedTuple):
     words: frozenset[bytes]
 
 
-_QUOTED = re.compile(rb"[\"']([A-Za-z]\w+)[\"']")
+_QUOTED = re.compile(rb"[\"']([A-Za-z_]\w+)[\"']")
 
 
 @cache

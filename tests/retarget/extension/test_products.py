@@ -152,6 +152,7 @@ def test_a_build_has_the_code_of_its_compiler_unless_it_says_that_itself(monkeyp
 
     def found(code: object, **known: object) -> tuple[str, Resolved]:
         monkeypatch.setattr("retarget.extension.registry.code_reached", code)
+        known |= {"__module__": __name__}
         compiler = type("Tiny", (Compiler,), {**known, "fingerprint": lambda self, config: "print"})(answer)
         made = registry(compiler=compiler)
         resolved = made.resolve(config, ())
@@ -164,6 +165,13 @@ def test_a_build_has_the_code_of_its_compiler_unless_it_says_that_itself(monkeyp
     assert (printed, resolved.whole_build) == ("print 1a2b", "b 1a2b")
     assert resolved.front_end is not None
     assert resolved.front_end.whole_build == "h 1a2b"
+    monkeypatch.setenv("_TINY_OPTIONS", "-O1")  # this file is the compiler's code
+    first, resolved = found(lambda _: "1a2b")
+    monkeypatch.setenv("_TINY_OPTIONS", "-O2")
+    second, other = found(lambda _: "1a2b")
+    assert len({printed, first, second}) == 3
+    assert len({one.facts for one in (answer, resolved, other)}) == 3
+    assert "-O2" not in f"{second} {other}"
     assert found(lambda _: "1a2b", build_has_code=True) == ("print", answer)
 
     def lost(_: str) -> str:

@@ -23,7 +23,7 @@ from retarget.session.cache.key import InputDigests, Inputs
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.compile.pool import CompilePool
 from retarget.session.compile.resolution import NotBuiltError, Resolver
-from retarget.session.compile.steps import CompileSteps, key_of, with_fact
+from retarget.session.compile.steps import CompileSteps, key_of
 from retarget.support.errors import RetargetError
 from retarget.support.files import read_regular
 from retarget.worker.messages import CompiledModule, CompileModule, Refused, ResolvedFlags
@@ -360,7 +360,7 @@ class BuildService:
         resolved = self._resolver.resolve(target.compiler, target.flags)
         if target.returns_checks and (rewriter := self._registry.check_rewriter(target.kind)) is not None:
             fact = ("checks returned", rewriter.return_checks_version())
-            resolved = with_fact(resolved, fact)
+            resolved = resolved.with_facts(fact)  # of all steps: it is the first that reads the source
         return resolved, _read_source(target)
 
     def _locked(self, target: CompileTarget, key: str, source: bytes, resolved: Resolved) -> CompileOutcome | None:

@@ -218,13 +218,6 @@ def key_of(target: CompileTarget, source: bytes, resolved: Resolved, inputs: Inp
     )
 
 
-def with_fact(resolved: Resolved, fact: tuple[str, str]) -> Resolved:
-    """Return what is resolved with a further fact, which is one of all steps: it is the first that reads the source."""
-    front_end = resolved.front_end and with_fact(resolved.front_end, fact)
-    front_half = resolved.front_half and with_fact(resolved.front_half, fact)
-    return replace(resolved, facts=(*resolved.facts, fact), front_end=front_end, front_half=front_half)
-
-
 def _content(artifact: Artifact) -> bytes:
     return read_artifact(Path(artifact.path), artifact.digest)
 

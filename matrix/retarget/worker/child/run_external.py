@@ -42,7 +42,8 @@ def run_external(
 ) -> RunOutcome:
     """List the artifact's functions without a device and run each case in its own process.
 
-    Such a process reads and judges its case itself, and returns no results.
+    Such a process reads and judges its case itself, and returns no results. Raises `UnavailableError` where something
+    is missing for the first case; later it is a failure, which leaves the results of the cases before.
     """
     target = message.target.compile
     send(Progress(stage=Stage.LOAD))
@@ -71,7 +72,7 @@ def run_external(
         first = not outcomes
         done, known = (None, names) if first else (outcomes[-1], ())
         send(Progress(stage=stage, case=case.name, done=done, names=known, rung=_RUNGS[stage]))
-        outcome, output = _run_case(case, message, send)
+        outcome, output = _run_case(case, message, send, first=first)
         outcomes.append(outcome)
         outputs.append(output)
     return RunOutcome(
@@ -85,14 +86,21 @@ def run_external(
     )
 
 
-def _run_case(case: Case, message: RunModule, send: Callable[[Progress], None]) -> tuple[CaseOutcome, str]:
+def _run_case(
+    case: Case, message: RunModule, send: Callable[[Progress], None], *, first: bool
+) -> tuple[CaseOutcome, str]:
     start = time.perf_counter()
     output = ""
     failure = _readable(case, message)
     if failure is None:
         if case.read is not None:
             send(Progress(stage=Stage.RUN, case=case.name, rung=Rung.DISPATCHES))
-        failure, output = _judge(message.target.runtime.run_under, _plan(case, message), case.name)
+        try:
+            failure, output = _judge(message.target.runtime.run_under, _plan(case, message), case.name)
+        except UnavailableError as error:
+            if first:
+                raise
+            failure = Failure(stage=Stage.LOAD, summary=str(error), hint=error.hint, no_verdict=True)
         if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name

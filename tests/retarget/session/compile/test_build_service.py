@@ -17,7 +17,6 @@ from retarget.model.outcomes import CompileOutcome, Stage
 from retarget.session.cache.store import Store, StoreError
 from retarget.session.compile.pool import compile_failure
 from retarget.session.compile.service import BuildService
-from retarget.session.compile.steps import with_fact
 from retarget.support.errors import RetargetError
 from retarget.worker.messages import Refusal, Refused
 from targets_of_doubles import EXTENSIONS, compile_target, has_ended, lines_of, toolchain
@@ -160,7 +159,7 @@ def test_a_crash_names_its_signal_costs_one_target_and_is_tried_again(make: Make
 
 def test_a_further_fact_is_one_of_all_steps() -> None:
     half = Resolved(build_id="1", flags=(), facts=(("a", "1"),))
-    found = with_fact(replace(half, front_end=half), ("b", "2"))
+    found = replace(half, front_end=half).with_facts(("b", "2"))
     facts = (("a", "1"), ("b", "2"))
     assert found == replace(half, facts=facts, front_end=replace(half, facts=facts))
 

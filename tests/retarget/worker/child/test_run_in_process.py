@@ -22,13 +22,14 @@ from retarget.extension import (
     FunctionInfo,
     Program,
     Tolerance,
+    UnavailableError,
 )
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Rung, RunOutcome, Stage
 from retarget.support.errors import RetargetError
 from retarget.worker.child.outputs import export_cases
 from retarget.worker.child.run_external import run_external
 from retarget.worker.child.run_in_process import run_in_process
-from retarget.worker.messages import OPENED, ExportCases, Progress, RunModule, Timing, tolerances_of
+from retarget.worker.messages import OPENED, UNAVAILABLE, ExportCases, Progress, RunModule, Timing, tolerances_of
 
 ONE, TWO = np.ones(2, np.float32), np.full(2, 2, np.float32)
 
@@ -466,6 +467,20 @@ def test_a_broken_command_is_no_verdict_on_the_module(tmp_path: Path, content: s
     assert failure is not None
     assert (failure.stage, failure.summary) == (Stage.LOAD, f"run_under: {command} {why}")
     assert (failure.no_verdict, failure.signal) == (True, "")
+
+
+def test_a_device_that_is_gone_after_a_case_hides_no_failure(tmp_path: Path) -> None:
+    """Alone it is a missing device, as before the first case."""
+    fails, gone = f"echo {OPENED}; echo 'f: failed at compare: two differ'", f"echo {UNAVAILABLE}: gone"
+    command = ("sh", "-c", f"case $* in *--case=f*) {fails};; *) {gone};; esac; exit 1", "sh")
+    found = external(tmp_path, case(), case("g"), argv=command)[0]
+    assert [one.failure and (one.failure.summary, one.failure.no_verdict) for one in found.cases] == [
+        ("two differ", False),
+        ("gone", True),
+    ]
+    assert found.failure == found.cases[0].failure
+    with pytest.raises(UnavailableError, match="gone"):
+        external(tmp_path, case("g"), argv=command)
 
 
 @pytest.mark.parametrize(
