@@ -232,7 +232,8 @@ class WasmtimeProgram(Program):
             backtrace, _, cause = error.message.partition("Caused by:")
             raise DriverError(f"{cause.strip()}\n{backtrace}") from error
         types = [DTYPES[str(of)] for of in exported.type(self._store).results]
-        return [np.asarray(*one) for one in zip(result if len(types) > 1 else [result], types)]
+        values = result if len(types) > 1 else [result] * len(types)
+        return [np.asarray(value, dtype) for value, dtype in zip(values, types, strict=True)]
 
 
 class ReturnsZero(CaseLoader):

@@ -175,7 +175,13 @@ def unreadable(error: Exception) -> Callable[[], CaseData]:
         (case(expected=None), (Stage.COMPARE, "function 'f' made no check"), Rung.COMPLETES, False),
         (
             case(inputs=(), expected=()),
-            (Stage.COMPARE, "function 'f': 0 results, expected 1 or more"),
+            (Stage.COMPARE, "function 'f': 0 results to compare, expected 1 or more"),
+            Rung.COMPLETES,
+            False,
+        ),
+        (
+            case(expected=(None,)),
+            (Stage.COMPARE, "function 'f': 0 results to compare, expected 1 or more"),
             Rung.COMPLETES,
             False,
         ),
