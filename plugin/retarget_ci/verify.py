@@ -202,16 +202,14 @@ def _unknown(of: Event | Waiver, kinds: Sequence[Target], config: CiConfig) -> l
     found = []
     for term in Selector(of.select).terms:
         if not any(map(term.selector, kinds)):
-            known = {word for kind in kinds for word in _words(kind, is_mark="(" in term.text)}
             what = f"found {term.text!r} in column {term.column}, which no target has as a tag"
-            found.append((config.origin(of), Problem(("select",), f"{what}{did_you_mean(term.text, sorted(known))}")))
+            found.append(
+                (
+                    config.origin(of),
+                    Problem(("select",), f"{what}{did_you_mean(term.text, sorted(term.choices(kinds)))}"),
+                )
+            )
     return found
-
-
-def _words(kind: Target, *, is_mark: bool) -> Iterable[str]:
-    if not is_mark:
-        return kind.tags
-    return (f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in kind.marks)
 
 
 def _empty(event: Event, coverage: Coverage, config: CiConfig) -> Found:

@@ -93,6 +93,10 @@ def test_wrong_result_fails_at_compare_and_the_pasted_commands_show_it(site: Pat
     again = subprocess.run(["bash", "-e"], input=script, env=environment, capture_output=True, text=True, check=False)
     assert again.stdout == "add_wraps returned 2\n"
     assert again.returncode == 1
+    module.write_text('(module (func (export "half") (result f32) f32.const 0.5))')  # no result is made an integer
+    half = run_pytest(site, suites)
+    assert half.returncode == 1, half.stdout + half.stderr
+    assert "result 0: element type differs: actual float32, expected int32" in half.stdout
 
 
 @pytest.mark.slow

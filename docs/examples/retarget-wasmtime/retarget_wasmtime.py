@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 
+DTYPES = {"i32": "int32", "i64": "int64", "f32": "float32", "f64": "float64"}
+
+
 def version() -> str:
     try:
         return metadata.version("wasmtime")
@@ -222,16 +225,19 @@ class WasmtimeProgram(Program):
         import numpy as np
         import wasmtime
 
+        exported = self._exports[function]
         try:
-            result = self._exports[function](self._store, *(value.item() for value in inputs))
+            result = exported(self._store, *(value.item() for value in inputs))
         except wasmtime.Trap as error:
             backtrace, _, cause = error.message.partition("Caused by:")
             raise DriverError(f"{cause.strip()}\n{backtrace}") from error
-        return (np.asarray(result, dtype=np.int32),)
+        types = [DTYPES[str(of)] for of in exported.type(self._store).results]
+        values = result if len(types) > 1 else [result] * len(types)
+        return [np.asarray(value, dtype) for value, dtype in zip(values, types, strict=True)]
 
 
 class ReturnsZero(CaseLoader):
-    """Kind `returns-zero`: every exported function without arguments must return 0."""
+    """Kind `returns-zero`: every exported function without arguments must return 0 of type i32."""
 
     kind = "returns-zero"
 

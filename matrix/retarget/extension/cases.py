@@ -69,6 +69,8 @@ class Case(Struct, frozen=True, kw_only=True):
 
     def values(self) -> CaseData:
         """Return the values, read if they are to be read. Raises what `read` does, `ExtensionError` for other ones."""
+        for of, tolerance in self.tolerances.items():
+            checked_value(Tolerance, f"case {self.name!r}: tolerances[{of!r}]", tolerance)
         if self.read is None:
             return CaseData(inputs=self.inputs, expected=self.expected)
         data: CaseData = checked_value(CaseData, f"case {self.name!r}: read()", self.read())

@@ -53,7 +53,7 @@ _COMPARISONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"shape and element type differs?\b"), "shape and element type differ"),
     (re.compile(r"shape differs\b"), "shape differs"),
     (re.compile(r"element type differs\b"), "element type differs"),
-    (re.compile(r"\d+ results?, expected \d+"), "number of results differs"),
+    (re.compile(r"\d+ results?(?: to compare)?, expected \d+"), "number of results differs"),
     (re.compile(r"function .* made no check$"), "the function made no check"),
 )
 

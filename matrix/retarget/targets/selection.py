@@ -133,6 +133,18 @@ class Term(Struct, frozen=True):
     negated: bool = False
     traits: frozenset[tuple[str, Value]] = frozenset()
 
+    @property
+    def word(self) -> str:
+        """The text without arguments."""
+        return self.text.partition("(")[0].rstrip()
+
+    def choices(self, targets: Iterable[Target]) -> set[str]:
+        """Return what might have been meant: the tags of targets, or their keyword marks where it has arguments."""
+        if self.word == self.text:
+            return {tag for target in targets for tag in target.tags}
+        marks = {mark for target in targets for mark in target.marks}
+        return {f"{name}({', '.join(f'{key}={value!r}' for key, value in fields)})" for name, fields in marks}
+
 
 class _Token(Struct, frozen=True):
     """`sort` is `word`, `string`, `end`, or the token's own text; `column` is 1-based."""

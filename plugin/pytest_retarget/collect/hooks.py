@@ -7,6 +7,7 @@ from contextlib import suppress
 from fnmatch import fnmatch
 
 import pytest
+from retarget.model import Target
 from retarget.session import ExpressionError, FileName, Selector
 from retarget.support import counted, did_you_mean, display_path, listed
 
@@ -78,7 +79,8 @@ class CollectionHooks(Refusing):
         if text and self._collected and not self._errors:
             known = (line.partition(":")[0].partition("(")[0] for line in session.config.getini("markers"))
             with suppress(ExpressionError):  # pytest says what is wrong
-                self.notes += unknown_words(text, known, only_near=bool(session.items))
+                targets = declared(session.config).marks.targets
+                self.notes += unknown_words(text, known, targets, only_near=bool(session.items))
         self.notes += _not_entered(session)
         for path, meant in session.config.stash.get(MISNAMED, {}).items():
             sort = f"declarations of its sort are in {meant}"
@@ -122,15 +124,21 @@ def _not_entered(session: pytest.Session) -> Iterator[str]:
             yield f"{what}: pytest enters no folder called {folder.name!r}; {next_step}"
 
 
-def unknown_words(text: str, known: Iterable[str], *, only_near: bool = False) -> list[str]:
-    """Say of each word of a mark expression that it is none of `known`, with the nearest of those; with `only_near` not
-    of a word that resembles none, which may be one of suites that are not collected."""
+def unknown_words(
+    text: str, known: Iterable[str], targets: Sequence[Target] = (), *, only_near: bool = False
+) -> list[str]:
+    """Say of each word of a mark expression that it is none of `known`, or with its arguments true of none of
+    `targets`, with the nearest of those; with `only_near` not of a word that resembles none, which may be one of suites
+    that are not collected."""
     names = sorted(set(known))
     hints = {word: did_you_mean(word, names) for word in _words(text) if word not in names}
+    for term in Selector(text).terms if targets else ():
+        if term.text != term.word in names and not any(map(term.selector, targets)):
+            hints[term.text] = did_you_mean(term.text, sorted(term.choices(targets)))
     return [
         f"-m {text!r}: no target has the tag {word!r}{hint}" for word, hint in hints.items() if hint or not only_near
     ]
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(term.text.partition("(")[0].rstrip() for term in Selector(text).terms))
+    return list(dict.fromkeys(term.word for term in Selector(text).terms))

@@ -211,6 +211,8 @@ class Marks:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self.targets: list[Target] = []
+        """All of the suites that are collected, selected or not."""
         self._known: set[str] = {line.partition(":")[0].partition("(")[0] for line in config.getini("markers")}
         self._words: dict[str, pytest.Mark] = {}
         self._fields: dict[tuple[str, tuple[tuple[str, str], ...]], pytest.Mark] = {}
@@ -219,6 +221,7 @@ class Marks:
 
     def register(self, targets: Iterable[Target]) -> None:
         """Make the tags of these targets known to pytest, so that `--strict-markers` passes."""
+        self.targets += targets
         for tag in sorted({tag for tags in {target.tags for target in targets} for tag in tags} - self._known):
             self._known.add(tag)
             if ":" not in tag:

@@ -414,7 +414,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
         for mismatch in mismatches_of(checks, results, expected, tolerances)[:1]:
             _note(failure=["compare", mismatch.summary])
         if case["must_check"] and not checks:
-            lacking = " made no check" if expected is None else ": 0 results, expected 1 or more"
+            lacking = " made no check" if expected is None else ": 0 results to compare, expected 1 or more"
             _note(failure=["compare", f"function {case['function']!r}{lacking}"])
         if config is not None and (said := config.misplaced([*work])):
             _note(failure=["run", said])

@@ -96,7 +96,7 @@ COMPARISONS = [
     ("element type differs: actual 2xfloat32, expected 2xfloat64", "element type differs"),
     ("shape and element type differs: actual 2xfloat32, expected 3xint8", "shape and element type differ"),
     ("2 results, expected 1", "number of results differs"),
-    ("function 'add': 0 results, expected 1 or more", "number of results differs"),
+    ("function 'add': 0 results to compare, expected 1 or more", "number of results differs"),
     ("function 'add' made no check", "the function made no check"),
     ("CHECK: expected string not found in input", "CHECK: expected string not found in input"),
 ]

@@ -138,7 +138,7 @@ def test_checks_of_the_module_are_judged_and_the_first_that_fails_is_told(
     ("case", "said"),
     [
         ({"must_check": True}, [["compare", "function 'f' made no check"]]),
-        ({"must_check": True, "expected": []}, [["compare", "function 'f': 0 results, expected 1 or more"]]),
+        ({"must_check": True, "expected": []}, [["compare", "function 'f': 0 results to compare, expected 1 or more"]]),
         ({"must_check": False}, []),
     ],
 )

@@ -283,7 +283,7 @@ class _Run(Struct, kw_only=True):
         if failure is None and mismatches:
             failure = Failure(stage=Stage.COMPARE, summary=mismatches[0].summary)
         if failure is None and not checks and must_check(case, expected):
-            lacking = " made no check" if expected is None else ": 0 results, expected 1 or more"
+            lacking = " made no check" if expected is None else ": 0 results to compare, expected 1 or more"
             failure = Failure(stage=Stage.COMPARE, summary=f"function {case.function!r}{lacking}")
         failure = failure or self._misplaced(dispatches)
         ended = failure or unexpected

@@ -176,7 +176,13 @@ def unreadable(error: Exception) -> Callable[[], CaseData]:
         (case(expected=None), (Stage.COMPARE, "function 'f' made no check"), Rung.COMPLETES, False),
         (
             case(inputs=(), expected=()),
-            (Stage.COMPARE, "function 'f': 0 results, expected 1 or more"),
+            (Stage.COMPARE, "function 'f': 0 results to compare, expected 1 or more"),
+            Rung.COMPLETES,
+            False,
+        ),
+        (
+            case(expected=(None,)),
+            (Stage.COMPARE, "function 'f': 0 results to compare, expected 1 or more"),
             Rung.COMPLETES,
             False,
         ),
@@ -233,6 +239,7 @@ def test_a_program_that_reports_its_work_says_when_it_dispatches(tmp_path: Path,
     [
         (lambda: case("no check"), r"^the device gave a NoneType to on_check while 'no check' ran, expected a Check$"),
         (lambda: case(read=unreadable(ExtensionError("a bug"))), "^a bug$"),
+        (lambda: case(tolerances={"": 0.1}), r"^case 'f': tolerances\[''\] is 0\.1 \(float\), expected Tolerance$"),
     ],
 )
 def test_an_error_of_an_extension_is_no_failure_of_a_case(
