@@ -144,8 +144,6 @@ _PROMPT_SECONDS = 0.5
 """A request that takes longer counts as lost time."""
 _MOST_FAILURES = 3
 """In succession."""
-_FIRST_PAUSE = 60.0
-"""Seconds; each further one is twice as long."""
 _DIGEST = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{56}\b")
 
 
@@ -157,7 +155,7 @@ class Guard:
     """Makes requests of one kind to one store. Safe from several threads.
 
     A request that hangs is abandoned in its thread. After three consecutive failures, or once requests have lost three
-    times the time limit in all, requests pause for a minute; then one is tried, and so on with longer pauses.
+    times the time limit in all, no more are made.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -168,11 +166,6 @@ class Guard:
         self._closed = False
         self._failures = 0
         self._lost = 0.0
-        self._pause = 0.0
-        self._until = 0.0
-        self._is_trying = False
-        self._since: float | None = None
-        self._left_out = 0.0
         self._reason = ""
 
     def call(self, request: Callable[[], T], *, size: int = 0, patience: float = 0.0) -> T:
@@ -181,7 +174,8 @@ class Guard:
         Raises `LeftOutError`, or `FileNotFoundError` where the request does.
         """
         expected = patience + size / _BYTES_PER_SECOND
-        self._begin(expected)
+        if self.is_open:
+            raise LeftOutError
         start, limit = time.monotonic(), self._seconds + expected
         future: Future[T] = Future()
         with self._lock:
@@ -204,18 +198,15 @@ class Guard:
 
     @property
     def is_open(self) -> bool:
-        """Whether no request would be made now."""
+        """Whether no more requests are made."""
         with self._lock:
-            return self._closed or time.monotonic() < self._until
+            return self._closed or bool(self._reason)
 
     @property
     def note(self) -> str:
-        """For how long requests were paused, and why; empty if they never were."""
+        """Why no more requests are made, other than by `close`; empty if they are."""
         with self._lock:
-            if not self._reason:
-                return ""
-            now = 0.0 if self._since is None else time.monotonic() - self._since
-            return f"for {self._left_out + now:.0f} s: {self._reason}"
+            return self._reason
 
     def close(self) -> None:
         """Make no more requests, and wait for none."""
@@ -226,20 +217,9 @@ class Guard:
             with suppress(InvalidStateError):
                 future.set_exception(LeftOutError())
 
-    def _begin(self, expected: float) -> None:
-        with self._lock:
-            now = time.monotonic()
-            if self._closed or now < self._until:
-                raise LeftOutError
-            if self._since is not None:  # this one tries whether the store is back; until then no other is made
-                self._until, self._is_trying = now + self._seconds + expected, True
-
     def _succeeded(self, seconds: float) -> None:
         with self._lock:
             self._failures = 0
-            if self._since is not None:
-                self._left_out += time.monotonic() - self._since
-                self._since, self._until, self._is_trying = None, 0.0, False
             self._lose(seconds, f"its answers took {self._lost + seconds:.0f} s longer than they should")
 
     def _failed(self, error: Exception, seconds: float, limit: float) -> str:
@@ -251,26 +231,15 @@ class Guard:
             text += "; check the credentials (they must allow to list, too: if not, what is absent is forbidden)"
         with self._lock:
             self._failures += 1
-            if self._since is not None or self._failures >= _MOST_FAILURES:
-                self._open(text)
-            else:
-                self._lose(seconds, text)
+            if self._failures >= _MOST_FAILURES:
+                self._reason = self._reason or text
+            self._lose(seconds, text)
         return text
 
     def _lose(self, seconds: float, reason: str) -> None:
         self._lost += max(0.0, seconds - _PROMPT_SECONDS)
         if self._lost > _MOST_FAILURES * self._seconds:
-            self._open(reason)
-
-    def _open(self, reason: str) -> None:
-        now = time.monotonic()
-        if self._since is None:
-            self._since = now
-        if self._is_trying or not self._pause:  # what else failed was asked before
-            self._pause = 2 * self._pause or _FIRST_PAUSE
-        self._until, self._is_trying = now + self._pause, False
-        self._failures, self._lost = 0, 0.0
-        self._reason = self._reason or reason
+            self._reason = self._reason or reason
 
 
 def _do(request: Callable[[], T], future: Future[T]) -> None:

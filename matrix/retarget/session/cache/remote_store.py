@@ -44,7 +44,6 @@ _BATCH = 32
 _BATCH_BYTES = 64 << 20
 _OPENING_SECONDS = 30.0
 """Seconds that a client may need in addition, to be imported and to log in."""
-_ASK_AGAIN_SECONDS = 1.0
 
 
 class RemoteStatistics(Struct, kw_only=True):
@@ -231,7 +230,7 @@ class RemoteStore:
         while True:
             with self._changed:
                 while not self._closed and (not self._queue or self._writes.is_open):
-                    self._changed.wait(_ASK_AGAIN_SECONDS if self._queue else None)
+                    self._changed.wait()
                 if self._closed:
                     return
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
@@ -307,10 +306,10 @@ class RemoteStore:
         lost = f"; {counted(missing, 'outcome')} not uploaded" if missing else ""
         if reads:
             used = "neither read nor written" if writes else "not read"
-            notes.append(f"{where} was {used} {reads}; what it may have was made here{lost}; {again}")
+            notes.append(f"{where} was {used}: {reads}; what it may have was made here{lost}; {again}")
         elif writes:
             only = f"to only read it, set {MODE_VARIABLE}=read"
-            notes.append(f"{where} was not written {writes}{lost}; {only}; {again}")
+            notes.append(f"{where} was not written: {writes}{lost}; {only}; {again}")
         elif missing:
             notes.append(f"{where} did not get everything{lost}, and made again elsewhere")
         if self._wrong:

@@ -64,28 +64,13 @@ def test_an_answer_in_between_forgets_failures_and_so_does_what_is_not_there(gua
     assert guard.note == ""
 
 
-def test_after_a_minute_one_request_tries_and_a_failure_doubles_the_pause(guard: Guard, clock: Clock) -> None:
+def test_after_three_failures_in_succession_no_more_requests_are_made(guard: Guard, clock: Clock) -> None:
     for _ in range(3):
         fail(guard, clock.request(0, OSError("refused")))
-    clock.now += 60
-    fail(guard, clock.request(5, OSError("still refused")))
+    clock.now += 100000
 
-    clock.now += 119
     refuse(guard)
-    clock.now += 1
-    assert guard.call(clock.request(0)) == "answer"
-    assert not guard.is_open
-    clock.now += 1000
-    assert guard.note == "for 185 s: refused"
-
-
-def test_while_one_request_tries_no_other_is_made(guard: Guard, clock: Clock) -> None:
-    for _ in range(3):
-        fail(guard, clock.request(0, OSError("refused")))
-    clock.now += 60
-
-    assert guard.call(lambda: refuse(guard)) is None
-    assert guard.call(clock.request(0)) == "answer"
+    assert guard.note == "refused"
 
 
 def test_slow_answers_are_used_but_the_time_that_they_lose_is_bounded(guard: Guard, clock: Clock) -> None:
@@ -95,7 +80,7 @@ def test_slow_answers_are_used_but_the_time_that_they_lose_is_bounded(guard: Gua
     assert guard.call(clock.request(4.5)) == "answer"
 
     refuse(guard)
-    assert guard.note == "for 0 s: its answers took 32 s longer than they should"
+    assert guard.note == "its answers took 32 s longer than they should"
 
 
 def test_large_content_may_take_longer(guard: Guard, clock: Clock) -> None:

@@ -165,7 +165,7 @@ def test_a_store_that_cannot_be_written_is_still_read(machine: Machine, proxy: F
 
     assert found(store) == 8
     assert len(store.notes) == 1
-    assert " was not written for " in store.notes[0]
+    assert " was not written: " in store.notes[0]
     assert "; 3 outcomes not uploaded; to only read it, set RETARGET_REMOTE_STORE_MODE=read; " in store.notes[0]
 
 
