@@ -177,5 +177,8 @@ def test_a_bucket_that_is_not_there_is_no_empty_one(machine: Machine, proxy: Fau
     fill(store)
 
     assert len(store.notes) == 1
-    assert "s: The specified bucket does not exist; what it may have was made here; 8 outcomes not up" in store.notes[0]
+    assert (
+        "not read: The specified bucket does not exist; what it may have was made here; 8 outcomes not up"
+        in store.notes[0]
+    )
     remote(store).close()
