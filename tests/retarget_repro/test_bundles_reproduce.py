@@ -257,6 +257,6 @@ def test_a_script_of_run_under_is_packed_and_variables_are_named_or_left_out(
     assert repro(*with_build) == (1, "bad: compare: values differ")
     assert tool.with_name("iree-run-module.used").exists()
     tool.write_text("#!/bin/sh\nexit 9\n")
-    assert repro(*with_build)[1].startswith("cannot tell: UnavailableError: ")
+    assert repro(*with_build)[1].startswith("cannot tell: RetargetError: run_under of ")
     status, said = repro("--run-only", "--toolchain", str(suites))
     assert (status, said.partition("(")[0]) == (125, "cannot tell: --toolchain: toolchain '--toolchain' ")
