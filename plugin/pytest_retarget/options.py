@@ -13,16 +13,13 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import pytest
 from msgspec import Struct, field
 from retarget.session import TIMEOUTS
 
 from pytest_retarget.internals import Expression
-
-if TYPE_CHECKING:
-    from pytest_retarget.items.benchmark import Benchmark
 
 MARKERS = (
     "compile: retarget: the target compiles a module, one per module and compiler config",
@@ -245,9 +242,6 @@ NOT_ENTERED = pytest.StashKey[dict[Path, None]]()
 
 MISNAMED = pytest.StashKey[dict[Path, str]]()
 """Files with declarations that are not read, and the name by which they would be."""
-
-BENCHMARK: pytest.StashKey[Benchmark] = pytest.StashKey()
-"""Where a config keeps its benchmark, if the session is one."""
 
 OF_ONE_ID = pytest.StashKey[bool]()
 """Whether the session is of one target that its id names, as ctest starts it: what is installed was checked when the

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_retarget.options import (
-    BENCHMARK,
-    MARKERS,
-    MISNAMED,
-    NOT_ENTERED,
-    OF_ONE_ID,
-    SETTINGS,
-    Settings,
-    add_options,
-)
+from pytest_retarget.options import MARKERS, MISNAMED, NOT_ENTERED, OF_ONE_ID, SETTINGS, Settings, add_options
 
 if TYPE_CHECKING:
     from retarget.session import FoundFiles, PytestConfiguration, Selection, SelectionRequest
@@ -163,7 +154,7 @@ def activate(config: pytest.Config) -> ModuleType:
         if config.stash[SETTINGS].benchmark:
             from pytest_retarget.items.benchmark import Benchmark
 
-            plugins["-benchmark"] = config.stash[BENCHMARK] = Benchmark(config)
+            plugins["-benchmark"] = Benchmark(config)
         for name, plugin in plugins.items():
             config.pluginmanager.register(plugin, f"{NAME}{name}")
     return suite_files

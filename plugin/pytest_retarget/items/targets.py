@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from retarget.extension import UnavailableError
@@ -25,8 +25,10 @@ from pytest_retarget.internals import (
     TracebackStyle,
     XFailed,
 )
-from pytest_retarget.options import BENCHMARK
 from pytest_retarget.session.services import SERVICES
+
+if TYPE_CHECKING:
+    from pytest_retarget.items.benchmark import Benchmark
 
 
 class MatrixItem(pytest.Item):
@@ -74,7 +76,7 @@ class MatrixItem(pytest.Item):
 
     def runtest(self) -> None:
         """Try the target."""
-        benchmark = self.config.stash.get(BENCHMARK, None)
+        benchmark: Benchmark | None = self.config.pluginmanager.get_plugin("retarget-matrix-benchmark")
         with pytest_outcomes():
             if benchmark is not None:
                 benchmark.prepare(self.trial)
