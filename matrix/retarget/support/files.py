@@ -70,8 +70,9 @@ def irregular(path: Path) -> str:
     except OSError as error:
         if not os.path.islink(path):  # noqa: PTH114  as above
             raise
-        what = "a link to itself" if error.errno == errno.ELOOP else f"a link to {str(path.readlink())!r}"
-        return what if error.errno == errno.ELOOP else f"{what}, which cannot be followed: {error.strerror or error}"
+        if error.errno == errno.ELOOP:
+            return "a link to itself"
+        return f"a link to {str(path.readlink())!r}, which cannot be followed: {error.strerror or error}"
     if stat.S_ISREG(mode):
         return ""
     return next((what for is_sort, what in _SORTS if is_sort(mode)), "no regular file")

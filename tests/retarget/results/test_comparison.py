@@ -158,6 +158,10 @@ def test_single_values_must_be_beyond_all_before(before: list[float], after: flo
     assert compare_values(before, after, within=0.25, exact=False).finding is finding
 
 
+def test_an_exact_value_is_compared_with_the_last_one() -> None:
+    assert compare_values([9.0, 1.0, 2.0], 2.0, within=0.25, exact=True).finding is Finding.SAME
+
+
 @pytest.mark.parametrize(("exact", "p"), [(True, 0.0), (False, 1.0)])
 def test_single_values_are_certain_or_say_nothing(exact: bool, p: float) -> None:
     assert compare_values([1.0, 1.0, 1.0], 2.0, within=0.25, exact=exact).p == p

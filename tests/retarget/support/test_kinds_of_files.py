@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from retarget.support.files import below_error, can_be_written, content_digest, write_once
+from retarget.support.files import below_error, can_be_written, content_digest, irregular, write_once
 
 
 def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:
@@ -20,6 +20,13 @@ def test_a_path_that_cannot_be_is_not_there(tmp_path: Path) -> None:
     for text in ("/there", "a/../there"):
         assert below_error(text, tmp_path, called="it") == f"found {text!r}, expected a path below it"
         assert below_error(text, tmp_path) == f"found {text!r}, expected a path below {tmp_path}"
+
+
+def test_a_link_that_leads_nowhere_is_told_from_one_to_itself(tmp_path: Path) -> None:
+    for name in ("gone", "loop"):
+        (tmp_path / name).symlink_to({"gone": "nothing", "loop": tmp_path / "loop"}[name])
+    assert irregular(tmp_path / "loop") == "a link to itself"
+    assert irregular(tmp_path / "gone") == f"a link to 'nothing', which cannot be followed: {os.strerror(errno.ENOENT)}"
 
 
 def test_a_folder_can_be_written_where_the_nearest_that_is_there_can(

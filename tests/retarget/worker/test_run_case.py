@@ -28,7 +28,7 @@ def test_cases_that_judge_an_artifact_are_selected_as_well(
 
     out, err = capsys.readouterr()
     assert (found, out) == (0 if printed else 1, printed)
-    assert ("there is no case 'other'; there are: FileCheck CHECK,VMVX" in err) is (not printed)
+    assert (err == "error: there is no case 'other'; there are: FileCheck CHECK,VMVX,CHECK-VMVX\n") is (not printed)
 
 
 @pytest.mark.parametrize(

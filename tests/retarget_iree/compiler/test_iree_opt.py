@@ -47,8 +47,11 @@ def test_a_module_that_does_not_verify_is_a_verdict() -> None:
 
 
 def test_a_flag_that_the_tool_does_not_take() -> None:
-    with pytest.raises(CompilerError, match=r"^--canonicalise: Unknown command line argument '--canonicalise'"):
+    with pytest.raises(
+        CompilerError, match=r"^--canonicalise: Unknown command line argument '--canonicalise'"
+    ) as caught:
         compiled(TWO, "--canonicalise")
+    assert caught.value.verdict
 
 
 def test_a_build_without_the_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def diagnostics(info: FunctionInfo, *lines: str) -> list[str]:
         ("2x2xf32=1 2 3 4", np.array([[1, 2], [3, 4]], np.float32)),
         ("3xf64=0.1", np.full(3, 0.1)),
         ("2xf16=1e9 0.1", np.array([np.inf, 0.1], np.float16)),
+        ("3xf32=0x1.8p1 -0X2 0x1p9999", np.array([3, -2, np.inf], np.float32)),
         ("bf16=1.5", np.array(1.5, ml_dtypes.bfloat16)),
         ("2xi8=255 -1", np.array([-1, -1], np.int8)),
         ("2xui8=255 1", np.array([255, 1], np.uint8)),

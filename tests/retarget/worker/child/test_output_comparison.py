@@ -17,12 +17,12 @@ SIDES = ("llvm-cpu", "vmvx")
 
 
 def recorded(folder: Path, **cases: tuple[list[Any], list[Any]]) -> Path:
-    writer = OutputsWriter(folder)
+    writer = OutputsWriter(folder / "of" / "a run")
     for name, (results, checked) in cases.items():
         as_arrays = [[np.asarray(value, np.float32) for value in values] for values in (results, checked)]
         writer.add(name, *as_arrays, judged=bool(checked))
     writer.close()
-    return folder
+    return writer.folder
 
 
 def compared(left: Path, right: Path, **tolerance: Any) -> OutputComparison:
@@ -144,6 +144,7 @@ def test_a_compiler_s_own_name_of_a_function_changes_neither_the_case_nor_its_in
     [
         (function("!hal.fence"), "argument 0 is a !hal.fence, expected a number or a tensor of numbers"),
         (function("i32", "tensor<2x!util.buffer>"), "argument 1 is a tensor<2x!util.buffer>"),
+        (function("tensor<*xf32>"), r"argument 0 is a tensor<\*xf32>"),
         (FunctionInfo(name="f", arguments=1), "the artifact does not say what it takes"),
     ],
 )
