@@ -45,7 +45,7 @@ def test_a_store_that_is_not_there_is_noted_once_and_costs_no_result(project: Pr
     result.assert_outcomes(passed=8)
     [note] = [line for line in result.outlines if line.startswith("note: ")]
     assert note.startswith(f"note: the shared store {share} was n")
-    assert f"s: there is no folder {share}: create it, or mount what it is on; what it may have was made here" in note
+    assert f": there is no folder {share}: create it, or mount what it is on; what it may have was made here" in note
     assert note.endswith("; 8 outcomes not uploaded; `retarget cache info` asks it again")
 
 
