@@ -20,8 +20,8 @@ class Resolved(Struct, frozen=True, kw_only=True):
     """A compiler config with everything of this machine resolved.
 
     `build_id` names the exact compiler build by its content. `code` is a digest of the extension's own code, which the
-    core fills in (`Compiler.build_has_code`). `flags` are what the compiler gets, with `host` and the
-    like replaced or accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
+    core fills in (`Compiler.build_has_code`). `flags` are what the compiler gets, with `host` and the like replaced or
+    accompanied by what they resolved to. Whatever they name that exists is part of the compile key by
     its content, but for those of them that are `not_inputs`: flags that name an output, or whose values are
     no paths. `files` are further files and folders that the compiler reads, there or not. `facts` are further (name,
     value) pairs for the key, such as a device profile; `suffix_facts` are (suffix, fact) pairs and count for modules

@@ -480,8 +480,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     it is now, a `flaky` counted as `passed`; runs without it, or in which its session was killed before it, neither
     begin nor end anything. `ran` counts the runs with a verdict; in `flaky` of them chance decided: it passed at a
     further attempt, or its rule says intermittent. `open_on` are the circumstances in which it failed and was not as
-    expected since. `last_run` is the last with a verdict, `idle` how many runs there
-    were after it, all without one.
+    expected since. `last_run` is the last with a verdict, `idle` how many runs there were after it, all without one.
     """
 
     id: str

@@ -183,8 +183,7 @@ class RunRecord(_Record, frozen=True, kw_only=True):
     `started` is when its device worker began (seconds since 1970, UTC), `wait_seconds` how long it waited for its
     devices before, `host` the worker of the cluster that ran it, empty without one. `opened` are the paths that
     its cases and its driver used, with the state of each: see `retarget.support.dependencies`. On disk, they are those
-    below pytest's root folder, relative to it. `notes` are those of
-    `retarget.model.outcomes.RunOutcome`.
+    below pytest's root folder, relative to it. `notes` are those of `retarget.model.outcomes.RunOutcome`.
     """
 
     load_seconds: Seconds
@@ -464,7 +463,6 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
     @classmethod
     def declared(cls, target: Target, registry: Registry, **known: Any) -> TargetRecord:
         """Return what is declared of a target, and what else is known: its node id, its file, its place there."""
-
         compiled = target.compiled
         runtime = target.runtime
         module = compiled.module
