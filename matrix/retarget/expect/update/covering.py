@@ -1,6 +1,6 @@
 """Giving failures that no rule covers one: an existing one where that is exact, else few new ones.
 
-Taking out of the rules what a run contradicts, and rules that concern nothing.
+Taking out of the rules what a run contradicts.
 """
 
 from __future__ import annotations
@@ -83,11 +83,9 @@ def fit_rules(rules: EditedRules, seen: Observations) -> None:
     Raises `RetargetError` if that is impossible.
     """
     narrowing = Narrowing(rules, seen)
-    narrowing.drop_idle()
     narrowing.narrow()
     _Covering(rules, seen).cover()
     narrowing.narrow()
-    narrowing.drop_idle()
 
 
 class _Covering:
@@ -126,7 +124,7 @@ class _Covering:
     def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
         """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
         for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or not rule.when or rule.is_expired:
+            if rule.outcome != "xfail" or not rule.when or rule.is_expired or self._rules.has_idle_entries(rule):
                 continue
             reach = self._rules.reach(rule)
             more = {
@@ -403,27 +401,6 @@ class Narrowing:
                 alone = exact_expression(statuses[name].keep, statuses[name].others)
                 pieces.setdefault(alone, []).append(name)
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
-
-    def drop_idle(self) -> None:
-        """Drop rules and entries that concern no declared target, and words that are true of none, unless in doubt."""
-        for rule in list(self._rules.rules.values()):
-            effect = self._rules.effect(rule)
-            match = tuple(entry for index, entry in enumerate(rule.match) if index in effect.matched)
-            if not match:
-                del self._rules.rules[rule.origin]
-                continue
-            if match != rule.match:
-                self._rules.replace(replace(rule, match=match))
-            if self._rules.has_idle_words(rule) and not self._rules.doubts.get(rule.origin.file):
-                self._reword(self._rules.rules[rule.origin])
-        self._rules.update_in_force()
-
-    def _reword(self, rule: Expectation) -> None:
-        reach = [target for targets in self._rules.reach(rule).values() for target in targets]
-        chosen = [target for target in reach if self._rules.selects(rule, target)]
-        when = shortest_expression(chosen, [target for target in reach if not self._rules.selects(rule, target)])
-        if when is not None:
-            self._rules.replace(replace(rule, when=when))
 
 
 def status_of(
