@@ -306,8 +306,8 @@ FILE = """\
 # and b
 [[expectation]]  # first
 match = [
-  "a",  # the oldest
-  "b",
+    "a",  # the oldest
+    "b",
 ]
 stage = 'compile'
 # tail
@@ -341,8 +341,8 @@ def edit(index: int, match: tuple[str, ...], when: str = "") -> RuleChange:
 @pytest.mark.parametrize(
     ("changes", "new", "old", "text"),
     [
-        ([edit(0, ("a",))], [], '  "b",\n', ""),
-        ([edit(0, ("a", "aa", "b"))], [], '  "b",\n', '  "b",\n  "aa",\n'),
+        ([edit(0, ("a",))], [], '    "b",\n', ""),
+        ([edit(0, ("a", "aa", "b"))], [], '    "b",\n', '    "b",\n    "aa",\n'),
         ([edit(0, ("a", "b"), "x or y")], [], "\nstage = 'compile'", "\nwhen = \"x or y\"\nstage = 'compile'"),
         ([edit(1, ("q",), "y")], [], 'when = "z"   # why z', 'when = "y"   # why z'),
         ([edit(1, ("q",))], [], 'when = "z"   # why z\n', ""),
