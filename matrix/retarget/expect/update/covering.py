@@ -24,7 +24,7 @@ from retarget.expect.update.edited_rules import (
     with_modules,
     without_modules,
 )
-from retarget.expect.verdict import Ruling, allows, judge
+from retarget.expect.verdict import Ruling, judge
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import CRASH, TIMEOUT, Observation
 from retarget.support.errors import RetargetError
@@ -56,16 +56,6 @@ class _Failure(Struct, frozen=True):
     module: str
     seen: Observation
     is_compile: bool
-
-    def is_covered_by(self, rule: Expectation) -> bool:
-        """Return whether the rule would excuse it, and not only because it says nothing of how they fail."""
-        if (
-            not rule.signature
-            and any(way.signature for way in self.seen.distinct_failures)
-            and not self.is_content_of(rule)
-        ):
-            return False
-        return all(allows(rule, way) for way in self.seen.distinct_failures)
 
     def is_content_of(self, rule: Expectation) -> bool:
         """Return whether the rule says exactly this."""
@@ -104,59 +94,9 @@ class _Covering:
                 is_compile = isinstance(target, CompileTarget)
                 failure = _Failure(self._rules.folder(key), module_of(target), _in_order(seen), is_compile)
                 failures.setdefault(failure, []).append(target)
-        self._widen(failures)
         self._join(failures)
         for rule in self._new_rules(failures):
-            self._add(rule)
-        self._rules.update_in_force()
-
-    def _add(self, rule: Expectation) -> None:
-        """Add a new rule; in place of a removed one, if that one had the same content for modules that pass now."""
-        says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
-        for gone in self._rules.gone():
-            is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
-            is_good = is_equivalent and not gone.is_expired
-            if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
-                self._rules.replace(replace(gone, match=rule.match, when=rule.when))
-                return
-        self._rules.add(rule)
-
-    def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
-        """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
-        for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or not rule.when or rule.is_expired or self._rules.has_idle_entries(rule):
-                continue
-            reach = self._rules.reach(rule)
-            more = {
-                name: [
-                    failure
-                    for failure, targets in failures.items()
-                    if failure.module == name and failure.is_covered_by(rule) and failure.has_reason_of(rule, targets)
-                ]
-                for name in reach
-            }
-            if not reach or not all(more.values()):
-                continue
-            extra = {key_of(target) for found in more.values() for failure in found for target in failures[failure]}
-            reached = {key_of(target) for targets in reach.values() for target in targets}
-            if not extra <= reached:
-                continue
-            statuses = {
-                name: status_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()
-            }
-            keep = [target for status in statuses.values() for target in status.keep]
-            keep += [self._rules.targets[key] for key in sorted(extra)]
-            wanted = {key_of(target) for target in keep}
-            others = [
-                target for status in statuses.values() for target in status.others if self._must_not(target, wanted)
-            ]
-            when = shortest_expression(keep, others)
-            if when is None:
-                continue
-            self._rules.replace(replace(rule, when=when))
-            for found in more.values():
-                for failure in found:
-                    del failures[failure]
+            self._rules.add(rule)
         self._rules.update_in_force()
 
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:

@@ -92,10 +92,6 @@ class EditedRules:
             found.append(replace(one, suite=replace(one.suite, expectations=rules)))
         return found
 
-    def gone(self) -> list[Expectation]:
-        """Return the rules that were taken out, as they were read."""
-        return [rule for origin, rule in self.original.items() if origin not in self.rules]
-
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
         return self._suites[key[0]].suite.folder
@@ -109,10 +105,6 @@ class EditedRules:
     def effect(self, rule: Expectation) -> Effect:
         """Return what a rule was seen to do in all suites that it serves."""
         return self._effects.get(rule.origin, Effect())
-
-    def has_idle_entries(self, rule: Expectation) -> bool:
-        """Return whether an entry of a rule's `match` matches nothing here."""
-        return len(self.effect(rule).matched) < len(rule.match)
 
     def has_taken(self, rule: Expectation, key: Key) -> bool:
         """Return whether a rule is in force in the place of another, which selects the target still, as the words that
