@@ -23,7 +23,7 @@ from retarget.cli.support import (
 )
 from retarget.extension import Tolerance, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Module, Origin, RunTarget, Suite, Target
+from retarget.model import Module, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
@@ -72,8 +72,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 _SUITE_FILE = "suite.toml"
-_TIMEOUT = 600.0
-"""Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""
 
 
 class _Found(Struct, frozen=True, kw_only=True):
@@ -83,11 +81,6 @@ class _Found(Struct, frozen=True, kw_only=True):
     module: Module
     targets: tuple[RunTarget, ...]
 
-    @property
-    def is_declared(self) -> bool:
-        """Whether a file declares the suite: a module that none declares has only inputs that are generated."""
-        return bool(self.suite.origin.key_path)
-
 
 def add_config_arguments(parser: argparse._ActionsContainer) -> None:
     """Declare the arguments of this comparison alone."""
@@ -96,9 +89,6 @@ def add_config_arguments(parser: argparse._ActionsContainer) -> None:
     )
     parser.add_argument("--rtol", type=_error, default=0.0, help="relative error to overlook, as a ratio (0)")
     parser.add_argument("--ulp", type=_count_of, default=None, help="distance to overlook, in representable values")
-    parser.add_argument(
-        "--seed", type=_count_of, default=0, help="other inputs for functions that have no data of their own (0)"
-    )
 
 
 def compare_configs(arguments: argparse.Namespace) -> int:
@@ -124,7 +114,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
             raise argparse.ArgumentError(None, msg)
         sides = (_pair(targets[0]), _pair(targets[1]))
         folders = (scratch.path / "a", scratch.path / "b")
-        outcomes = [_recorded(engine, *one, arguments.seed) for one in zip(targets, folders, strict=True)]
+        outcomes = [_recorded(engine, *one) for one in zip(targets, folders, strict=True)]
         comparison = None
         if all(is_recorded(folder) for folder in folders):
             comparison = engine.compare(folders, sides, tolerance)
@@ -133,8 +123,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
         known = {(own.compile.compiler.name, own.compile.flags) for own in one.targets}
         is_same = all((own.compile.compiler.name, own.compile.flags) in known for own in targets)
         suites.append(f"({'also in' if is_same else 'not compared, for its other flags:'} suite {one.suite.name})")
-    declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
-    title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
+    title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
     return _status(outcomes, comparison)
 
@@ -177,7 +166,9 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
             file = folder / _SUITE_FILE
             if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
                 return found
-        return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
+        shown, init = display_path(path), shlex.quote(display_path(wanted.parent))
+        msg = f"no suite declares the module {shown}; `retarget init {init}` writes one, with generated inputs"
+        raise argparse.ArgumentError(None, msg)
     declared = read_declared(arguments, arguments.path)
     found = [
         _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
@@ -191,31 +182,6 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
         msg = f"found no file and no module {arguments.module!r} in {where}{hint or '; `retarget list` shows all'}"
         raise argparse.ArgumentError(None, msg)
     return found
-
-
-def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _Found:
-    """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
-    from retarget.declare.load import DeclarationLoader
-    from retarget.declare.named_configs import redirections
-    from retarget.declare.sources import FileName
-
-    shown, folder = display_path(path), path.parent
-    loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
-    targets = tuple(loader.scope_of(folder).targets.configs.values())
-    kinds = [kind for kind, one in registry.case_loaders.items() if one.overrides("declared_functions")]
-    if not targets or not kinds:
-        init = f"retarget init {shlex.quote(display_path(folder))}"
-        msg = (
-            f"no suite declares the module {shown}, and no {FileName.MATRIX} at or above its folder has a "
-            f"[[target_config]] to compile and run it with; `{init}` writes one"
-        )
-        raise argparse.ArgumentError(None, msg)
-    module = Module(name=path.stem, path=path)
-    origin = Origin(file=folder / _SUITE_FILE, key_path="")
-    suite = Suite(
-        name="none", folder=folder, modules=(module,), kind=kinds[0], targets=targets, timeout=_TIMEOUT, origin=origin
-    )
-    return _Found(suite=suite, module=module, targets=_run_targets(expand_suite(suite, registry), module))
 
 
 def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
@@ -279,13 +245,13 @@ def _available(engine: Engine, targets: Sequence[RunTarget], name: str) -> RunTa
     raise RetargetError(msg)
 
 
-def _recorded(engine: Engine, target: RunTarget, folder: Path, seed: int) -> RunOutcome:
+def _recorded(engine: Engine, target: RunTarget, folder: Path) -> RunOutcome:
     """Compile and run a target; its outputs are recorded in `folder`. A compile that fails is a failure at compile."""
     compiled = engine.compile(target.compile)
     if compiled.artifact is None:
         failure = compiled.failure or Failure(stage=Stage.COMPILE, summary="there is no artifact")
         return RunOutcome(devices=(), failure=failure)
-    return engine.run(target, compiled.artifact, record=folder, seed=seed)
+    return engine.run(target, compiled.artifact, record=folder)
 
 
 def _pair(target: RunTarget) -> str:
@@ -300,11 +266,11 @@ def _report(
 ) -> Iterator[str]:
     width = max(len(_pair(target)) for target in targets)
     for target, outcome in zip(targets, outcomes, strict=True):
-        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison, found)}"
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
     if comparison is None:
         yield "nothing to compare: not both have outputs"
         path = found.module.path
-        if path.is_file() and not found.module.entry and found.is_declared:
+        if path.is_file() and not found.module.entry:
             yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
         return
     compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
@@ -322,9 +288,9 @@ def _report(
         yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
 
 
-def _verdict(outcome: RunOutcome, comparison: OutputComparison | None, found: _Found) -> str:
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
     failure = outcome.failure
-    if failure is None and (not found.is_declared if comparison is None else not comparison.judged):
+    if failure is None and comparison is not None and not comparison.judged:
         return "ran; the module has no expected values of its own"
     if failure is None:
         partly = comparison is not None and comparison.judged < comparison.cases
