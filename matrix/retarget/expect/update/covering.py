@@ -42,11 +42,13 @@ _AT_RUN = {
     CRASH: "the run crashes",
     TIMEOUT: "the run takes longer than it may",
 }
-_AT_COMPILE = {"compile": "does not compile it", CRASH: "crashes on it", TIMEOUT: "takes longer than it may"}
+_AT_COMPILE = {
+    "compile": "it does not compile",
+    CRASH: "the compiler crashes",
+    TIMEOUT: "the compile takes longer than it may",
+}
 _SHOWN = 3
 """How many ways in which cases fail a reason names."""
-
-_PLURAL = {"does": "do", "crashes": "crash", "takes": "take", "fails": "fail"}
 
 
 class _Failure(Struct, frozen=True):
@@ -62,9 +64,15 @@ class _Failure(Struct, frozen=True):
         stages, signature = _stages_and_signature(self.seen)
         return {*rule.stages} == {*stages} and rule.signature == signature
 
-    def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
-        """Return whether the rule's reason holds for these targets, which are all that failed so, too."""
-        return _is_of_same_cause(rule, _stages_and_signature(self.seen)[0], _reason(self.seen, targets))
+    def has_reason_of(self, rule: Expectation) -> bool:
+        """Return whether the rule's reason, which may be that of a new rule, holds for this, too.
+
+        A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of
+        them says nothing of others.
+        """
+        if rule.signature and _WITH_DIAGNOSTIC.issuperset(rule.stages):
+            return True
+        return not rule.issue and rule.reason == _reason(self.seen, is_compile=self.is_compile)
 
 
 def fit_rules(rules: EditedRules, seen: Observations) -> None:
@@ -104,11 +112,7 @@ class _Covering:
         for rule in list(self._rules.rules.values()):
             if rule.outcome != "xfail" or rule.is_expired:
                 continue
-            same = [
-                failure
-                for failure, targets in failures.items()
-                if failure.is_content_of(rule) and failure.has_reason_of(rule, targets)
-            ]
+            same = [failure for failure in failures if failure.is_content_of(rule) and failure.has_reason_of(rule)]
             reach = self._rules.reach(rule) if same else {}
             joining = [
                 failure
@@ -133,7 +137,7 @@ class _Covering:
         for failure, targets in failures.items():
             key = (failure.folder, failure.seen, failure.is_compile, frozenset(map(cell_of, targets)))
             groups.setdefault(key, []).append(failure)
-        rules: dict[tuple[Path, Observation, bool, str], tuple[list[str], list[Target]]] = {}
+        rules: dict[tuple[Path, Observation, bool, str], list[str]] = {}
         for (folder, seen, is_compile, _), found in groups.items():
             targets = [target for failure in found for target in failures[failure]]
             when = shortest_expression(targets, self._others(folder, found, failures))
@@ -143,19 +147,17 @@ class _Covering:
                 alone = ((one, self._others(folder, [one], failures)) for one in found)
                 parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
             for text, some in parts:
-                names, members = rules.setdefault((folder, seen, is_compile, text), ([], []))
-                names += [failure.module for failure in some]
-                members += [target for failure in some for target in failures[failure]]
+                rules.setdefault((folder, seen, is_compile, text), []).extend(failure.module for failure in some)
         created = [
             Expectation(
                 match=tuple(sorted(names)),
                 when=when,
                 stages=_stages_and_signature(seen)[0],
                 signature=_stages_and_signature(seen)[1],
-                reason=_reason(seen, members),
+                reason=_reason(seen, is_compile=is_compile),
                 origin=Origin(file=folder / FileName.EXPECTATIONS, key_path=""),
             )
-            for (folder, seen, _, when), (names, members) in rules.items()
+            for (folder, seen, is_compile, when), names in rules.items()
         ]
         return sorted(created, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
 
@@ -198,35 +200,13 @@ def _stages_and_signature(seen: Observation) -> tuple[tuple[str, ...], str]:
     return stages, signatures.pop() if len(signatures) == 1 else ""
 
 
-def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) -> bool:
-    """Return whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
-
-    A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
-    says nothing of others.
-    """
-    if rule.signature and _WITH_DIAGNOSTIC.issuperset(stages):
-        return True
-    return not rule.issue and rule.reason == generated
-
-
-def _reason(seen: Observation, targets: Sequence[Target]) -> str:
-    """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
+def _reason(seen: Observation, *, is_compile: bool) -> str:
+    """Return one line: `it does not compile: failed to legalize operation 'foo.bar'`."""
     if seen.also:
         text = "; ".join(way.text for way in seen.distinct_failures[:_SHOWN])
         return f"its cases fail in different ways: {text}" + ("; …" if len(seen.distinct_failures) > _SHOWN else "")
-    compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
-    if compilers:
-        who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)
-        what = _AT_COMPILE.get(seen.stage, f"fails at {seen.stage}")
-        text = f"{who} {_plural(what) if len(compilers) > 1 else what}"
-    else:
-        text = _AT_RUN.get(seen.stage, f"it fails at {seen.stage}")
+    text = (_AT_COMPILE if is_compile else _AT_RUN).get(seen.stage, f"it fails at {seen.stage}")
     return f"{text}: {seen.signature}" if seen.signature else text
-
-
-def _plural(words: str) -> str:
-    verb, _, rest = words.partition(" ")
-    return f"{_PLURAL[verb]} {rest}"
 
 
 _SHOWN_TARGETS = 8
