@@ -9,7 +9,6 @@ import difflib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import tomli
@@ -28,7 +27,7 @@ from retarget.model.declared import compile_target_name
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import replacing
+from retarget.support.files import write_files
 from retarget.support.text import counted, listed
 from retarget.targets.expansion import expand_suite
 
@@ -194,38 +193,12 @@ def diff(file: Rewritten) -> list[str]:
 
 
 def put_in_place(files: Sequence[Rewritten]) -> None:
-    """Write each file beside its place and rename it into it, once all are written.
-
-    Raises `RetargetError` if one cannot be written; then all are as they were, unless a rename itself failed.
-    """
-    for file in files:
-        _check_writable(file.edit.file)
-    with ExitStack() as written:
-        for file in files:
-            written.enter_context(_put_in_place(file))
-
-
-@contextmanager
-def _put_in_place(file: Rewritten) -> Iterator[None]:
-    path = file.edit.file.resolve()
-    try:
-        with replacing(path) as beside:
-            beside.write_bytes(file.after.encode())
-            if path.exists():
-                beside.chmod(stat.S_IMODE(path.stat().st_mode))
-            yield
-    except OSError as error:
-        raise _not_written(file.edit.file, error.strerror or str(error)) from error
-
-
-def _check_writable(file: Path) -> None:
-    """A rename would replace a read-only file as well, which is not what its owner wants."""
-    if file.exists() and not (file.stat().st_mode & stat.S_IWUSR and os.access(file, os.W_OK)):
-        raise _not_written(file, "it is read-only")
-
-
-def _not_written(file: Path, why: str) -> RetargetError:
-    return RetargetError(f"{display_path(file)}: cannot be written: {why}; no expectations were written")
+    """Write all files, or none. Raises `RetargetError`, also for a read-only file, which its owner wants to stay."""
+    for file in (one.edit.file for one in files):
+        if file.exists() and not (file.stat().st_mode & stat.S_IWUSR and os.access(file, os.W_OK)):
+            msg = f"{display_path(file)}: cannot be written: it is read-only; no expectations were written"
+            raise RetargetError(msg)
+    write_files([(one.edit.file.resolve(), one.after) for one in files], force=True)
 
 
 def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:
