@@ -165,10 +165,6 @@ def test_a_suite_that_compiles_the_module_otherwise_is_said_not_to_be_compared(
             "found 2 modules: plainer of some.list (suite lists), other of some.list (suite lists); expected",
         ),
         (("plain", "--configs", "good,good"), "found --configs good,good, which both mean plain_good_flat"),
-        (
-            ("toys_extension.py", "--configs", "good,off"),
-            "no suite declares the module toys_extension.py; `retarget init .` writes one, with generated inputs",
-        ),
     ],
 )
 def test_wrong_usage_is_reported_and_exits_with_2(
@@ -189,6 +185,22 @@ def test_numbers_that_mean_nothing_are_refused(capsys: pytest.CaptureFixture[str
     assert ended.value.code == 2
     error = f"retarget compare: error: argument {option}: found '{value}', expected {number} from 0 on"
     assert capsys.readouterr().err.splitlines()[-1] == error
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        ("other.toy", 1, "alone/other.toy: no suite declares this module; looked in suite.toml"),
+        ("other.txt", 2, "retarget: no suite declares the module alone/other.txt; `retarget init` writes one for the "),
+    ],
+)
+def test_a_file_that_no_suite_declares_is_an_error(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str, status: int, message: str
+) -> None:
+    (project / "alone").mkdir()
+    (project / "alone" / name).touch()
+    found, (line,) = compare(capsys, f"alone/{name}", "--configs", "good,off")
+    assert (found, line[: len(message)]) == (status, message)
 
 
 def test_what_cannot_run_here_is_reported_with_the_reason(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,14 +22,13 @@ from retarget.cli.support import (
     read_declared,
 )
 from retarget.extension import Tolerance, UnavailableError
-from retarget.extension.registry import Registry, load_extensions
+from retarget.extension.registry import load_extensions
 from retarget.model import Module, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, listed, strip_colour
-from retarget.targets.expansion import expand_suite
 from retarget.worker.artifact import is_recorded
 
 
@@ -71,9 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
     return compare_configs(arguments)
 
 
-_SUITE_FILE = "suite.toml"
-
-
 class _Found(Struct, frozen=True, kw_only=True):
     """A module in a suite, with all its run targets."""
 
@@ -102,7 +98,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
         msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
-    found, *alike = _choose(_declaring(arguments, registry), names)
+    found, *alike = _choose(_declaring(arguments), names)
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         ScratchFolder("outputs") as scratch,
@@ -157,25 +153,22 @@ def _count_of(text: str) -> int:
 # ---------------------------------------------------------------- which module, which targets
 
 
-def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found]:
-    """Return the suites that declare a module, with its run targets. A file's suite is looked for from it upwards."""
+def _declaring(arguments: argparse.Namespace) -> list[_Found]:
+    """Return the suites that declare a module, by its file or name, with its run targets."""
     path = Path(arguments.module)
-    if path.is_file():
-        wanted = path.resolve()
-        for folder in wanted.parents:
-            file = folder / _SUITE_FILE
-            if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
-                return found
-        shown, init = display_path(path), shlex.quote(display_path(wanted.parent))
-        msg = f"no suite declares the module {shown}; `retarget init {init}` writes one, with generated inputs"
-        raise argparse.ArgumentError(None, msg)
-    declared = read_declared(arguments, arguments.path)
+    wanted = path.resolve() if path.is_file() else None
+    declared = read_declared(arguments, arguments.path if wanted is None else [arguments.module])
     found = [
         _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
         for one in declared.suites
         for module in one.suite.modules
-        if module.name == arguments.module
+        if (module.name == arguments.module if wanted is None else wanted in map(Path.resolve, _files(module)))
     ]
+    if not found and wanted is not None:
+        msg = (
+            f"no suite declares the module {display_path(path)}; `retarget init` writes one for the modules of a folder"
+        )
+        raise argparse.ArgumentError(None, msg)
     if not found:
         hint = did_you_mean(arguments.module, {module.name for one in declared.suites for module in one.suite.modules})
         where = ", ".join(arguments.path)
@@ -184,16 +177,8 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
     return found
 
 
-def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
-    from retarget.declare.load import load_all
-    from retarget.declare.named_configs import redirections
-
-    found = []
-    for suite in load_all([suite_file], registry, redirections(toolchains, Path.cwd())):
-        modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
-        targets = expand_suite(suite, registry) if modules else ()
-        found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
-    return found
+def _files(module: Module) -> tuple[Path, ...]:
+    return module.path, *module.data
 
 
 def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, ...]:
