@@ -81,9 +81,8 @@ _OPTIONS = {
     "RETARGET_REMOTE_STORE names a store behind it that other machines share (docs/caching.md)",
     "--retarget-no-cache": "compile everything anew, in a folder that is removed at the end, and use no shared store",
     "--retarget-jobs N": "compiles at a time (default: as many as there are cores)",
-    "--retarget-cluster ADDRESS": "compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT),"
-    f" or on N workers on this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key "
-    "retarget_cluster; docs/machines.md)",
+    "--retarget-cluster ADDRESS": "compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT);"
+    f" '' is none (also {_CLUSTER_VARIABLE} and the ini key retarget_cluster; docs/machines.md)",
     "--retarget-compile-timeout SECONDS": "end a compile after this long, unless its declaration says otherwise "
     f"(default: {TIMEOUTS.compile:.0f})",
     "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "

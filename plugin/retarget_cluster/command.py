@@ -7,7 +7,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "start":
         scheme = "tls" if arguments.tls else "tcp"
         security = security_at(scheme, arguments.host, "scheduler")
-        return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security, _announce))
+        return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security))
     status = asyncio.run(_status(arguments.address))
     print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))
     return 0
@@ -58,8 +58,8 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(msg)
 
 
-async def serve_scheduler(scheme: str, host: str, port: int, security: object, announce: Callable[[str], None]) -> int:
-    """Run a scheduler until SIGTERM or Ctrl-C; `announce` gets its address. Returns 0. Raises `RetargetError`."""
+async def serve_scheduler(scheme: str, host: str, port: int, security: object) -> int:
+    """Run a scheduler until SIGTERM or Ctrl-C, and print its address. Returns 0. Raises `RetargetError`."""
     import dask.config
     from distributed import Scheduler
 
@@ -86,17 +86,14 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    announce(started.address.replace("tls://", f"{scheme}://", 1))
+    address = started.address.replace("tls://", f"{scheme}://", 1)
+    print(address, flush=True)
+    print(f"workers: retarget worker {address}", file=sys.stderr)
+    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
     await ended.wait()
     with suppress(OSError):
         await started.close()
     return 0
-
-
-def _announce(address: str) -> None:
-    print(address, flush=True)
-    print(f"workers: retarget worker {address}", file=sys.stderr)
-    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
 
 
 async def _status(address: str) -> dict[str, Any]:

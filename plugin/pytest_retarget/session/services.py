@@ -8,7 +8,6 @@ them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +20,6 @@ from pytest_retarget.session.declared import cache_dir, declared
 from pytest_retarget.session.progress import Progress, publish
 
 if TYPE_CHECKING:
-    from retarget.session import ExecutorSession
     from retarget.worker import SpareWorker
 
 
@@ -52,8 +50,11 @@ class Services(Trials):
         )
         executor = None
         if settings.cluster:
+            from retarget.session import ExecutorSession
+
+            of_executor = ExecutorSession(extensions=settings.extensions, jobs=settings.jobs or None)
             with usage_errors("--retarget-cluster: "):
-                executor = session_of_executor(settings, cache_dir(config)).connect(settings.cluster)
+                executor = of_executor.connect(settings.cluster)
         engine = Engine(
             registry=registry,
             cache=cache_dir(config),
@@ -92,13 +93,6 @@ class Services(Trials):
         if self._published is not None:
             self._published.close()
         super().close()
-
-
-def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:
-    """Return the settings of the session that its executor gets."""
-    from retarget.session import ExecutorSession
-
-    return ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
 
 
 SERVICES = pytest.StashKey[Services]()

@@ -424,10 +424,6 @@ class BuildService:
                 inputs=inputs,
                 timeout=timeout,
             )
-            if self._executor.starting:
-                with self._here:
-                    if self._executor.starting:  # still, when a core is free
-                        return self._pool.compile(env, message, timeout=timeout)
             if (answer := self._executor.compile(job)) is not None:
                 return answer
         with self._here:
