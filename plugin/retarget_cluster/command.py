@@ -1,4 +1,4 @@
-"""`retarget cluster`: start a scheduler; say which workers it has, what they do, and which devices are sick."""
+"""`retarget cluster`: start a scheduler; say which workers it has, and what they do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
     start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
     start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
-    status = commands.add_parser("status", help="workers, devices, queues; devices that are sick or quarantined")
+    status = commands.add_parser("status", help="workers, devices, queues")
     default = f"tcp://127.0.0.1:{_PORT}"
     status.add_argument(
         "address", nargs="?", type=address_of, default=default, metavar="ADDRESS", help=f"the scheduler ({default})"
@@ -123,9 +123,5 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
         for info in one["devices"]:
             version = f", driver {info['driver_version']}" if info["driver_version"] else ""
             runs = one["resources"].get(f"driver:{info['driver']}", 0)
-            load = "quarantined" if info["physical_id"] in one["quarantined"] else f"runs at a time {runs:g}"
-            yield f"  {info['uri']}  {info['name']}{version}, {load}"
-        yield from (f"  {reason}" for reason in one["quarantined"].values())
-        if one["quarantined"]:
-            yield "  to end a quarantine, start this worker again: SIGTERM lets it finish what runs"
+            yield f"  {info['uri']}  {info['name']}{version}, runs at a time {runs:g}"
         yield from (f"  runs {title} for {seconds:.1f} s" for title, seconds in one["running"])

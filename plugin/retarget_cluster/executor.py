@@ -126,9 +126,8 @@ class ClusterExecutor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lost workers, quarantined devices, and why something was compiled by the session itself."""
-        quarantined = (f"{one.name}: {reason}" for one in self._link.workers for reason in one.quarantined.values())
-        return tuple(dict.fromkeys((*self._notes, *quarantined)))
+        """Lost workers, and why something was compiled by the session itself."""
+        return tuple(self._notes)
 
     # ---------------------------------------------------------------- compiles
 

@@ -81,7 +81,7 @@ class Executor(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Messages for the user at the end, a line each: lost workers, devices that are quarantined."""
+        """Messages for the user at the end, a line each, such as on lost workers."""
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused | None:
         """Wait for one compile. None where no worker can do it, such as one with this compiler: the session then does

@@ -35,7 +35,7 @@ DIGEST = "0" * 64
 def worker(name: str, **fields: Any) -> Worker:
     known = {"id": f"id-{name}", "name": name, "address": f"tcp://{name}", "host": f"host-{name}", "cores": 4}
     known |= {"system": "linux", "architecture": "x86_64", "draining": False, "probing": False, "drivers": None}
-    return Worker(**{**known, "quarantined": {}, "resources": {}, **fields})
+    return Worker(**{**known, "resources": {}, **fields})
 
 
 class Link:
@@ -280,9 +280,9 @@ def test_a_run_that_two_workers_were_lost_with_has_failed(
     ("answers", "error", "said"),
     [
         (
-            [Declined(worker="id-a", reason="quarantined"), Declined(worker="id-b", reason="draining")],
+            [Declined(worker="id-a", reason="busy"), Declined(worker="id-b", reason="draining")],
             UnavailableError,
-            "a: quarantined; b: draining (lost)",
+            "a: busy; b: draining (lost)",
         ),
         ([Answer(worker="a", value=Failed(kind="error", text="bad"))], RetargetError, "bad"),
         ([Answer(worker="a", value=Failed(kind="unavailable", text="none"))], UnavailableError, "none"),
@@ -472,11 +472,9 @@ def test_what_workers_do_is_named_the_longest_first(
     assert list(executor.working) == [("long on b", 90.0), ("other on a lost worker", 50.0), ("short on a", 1.0)]
 
 
-def test_platforms_and_quarantines_are_those_of_the_workers() -> None:
-    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64", quarantined={"gpu": "gpu is lost"}))
-    executor = executor_of(link)
-    assert executor.platforms == {("linux", "x86_64"), ("darwin", "arm64")}
-    assert executor.notes == ("b: gpu is lost",)
+def test_platforms_are_those_of_the_workers() -> None:
+    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64"))
+    assert executor_of(link).platforms == {("linux", "x86_64"), ("darwin", "arm64")}
 
 
 @pytest.mark.parametrize(("names", "text"), [("a", "a"), ("ab", "a, b"), ("abc", "a, b, c"), ("abcd", "4 workers")])
