@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import asdict, replace
-from retarget.session import TIMEOUTS, BuildActivity, Commands, Trials
+from retarget.session import TIMEOUTS, Commands, Trials
 from retarget.worker import available_cores
 
 from pytest_retarget.options import SETTINGS, Settings, usage_errors
 from pytest_retarget.session.declared import cache_dir, declared
-from pytest_retarget.session.progress import Progress, publish
+from pytest_retarget.session.progress import Progress
 
 if TYPE_CHECKING:
     from retarget.worker import SpareWorker
@@ -75,8 +75,7 @@ class Services(Trials):
         )
         in_full = config.get_verbosity() > 1
         super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
-        progress.follow(self._activity)
-        self._published = publish(config, self._activity) if workerinput else None
+        progress.follow(lambda: self.engine.activity)
 
     def statistics(self) -> dict[str, float]:
         """Compiled, reused and failed compiles, seconds of compiling, and what the shared store had and got, as plain
@@ -84,14 +83,9 @@ class Services(Trials):
         found = (self.engine.statistics, self.engine.remote_statistics)
         return {name: value for one in found if one is not None for name, value in asdict(one).items()}
 
-    def _activity(self) -> BuildActivity:
-        return self.engine.activity
-
     def close(self) -> None:
         """End all workers, at once."""
         self._progress.close()
-        if self._published is not None:
-            self._published.close()
         super().close()
 
 
