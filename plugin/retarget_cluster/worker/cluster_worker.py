@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo
-from retarget.session import CompileJob, LocalEngine, Platform, RemoteStore, RunJob, Store, host_identity
+from retarget.session import CompileJob, LocalEngine, Platform, RunJob, Store, host_identity
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
@@ -67,8 +67,7 @@ class ClusterWorker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
         self._loading = threading.Lock()
-        self._remote = RemoteStore.configured()
-        self._content = Content(options.cache / "cluster", Store.default_max_bytes(), self._remote)
+        self._content = Content(options.cache / "cluster", Store.default_max_bytes())
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
         self._advertised = self._news()
@@ -150,10 +149,6 @@ class ClusterWorker:
             engine.kill()
             if not kill:
                 engine.close()
-        if self._remote is not None:
-            for note in self._remote.notes:
-                self.say(note)
-            self._remote.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._scratch.close()
 
