@@ -35,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from retarget_ci import run, schema, summary, verify
     from retarget_ci.emit import command as emit
     from retarget_ci.planning import command as plan
-    from retarget_ci.planning import fingerprints
 
     subparsers = parser.add_subparsers(dest="action", required=True, metavar="action")
-    for action in (plan, emit, run, summary, verify, fingerprints, schema):
+    for action in (plan, emit, run, summary, verify, schema):
         action.add(subparsers)

@@ -102,8 +102,6 @@ def _head(records: Mapping[str, TargetRecord], plan: Plan | None, groups: Sequen
         others = sorted(target for target in planned & run if records[target].plan != plan.digest)
         found = len(planned) - len(missing) - len(others)
         yield f"\n{found} of {counted(len(planned), 'planned target')} with a result.\n"
-        if plan.since:
-            yield f"\n{counted(plan.unchanged, 'target')} left out: the same in {_code(plan.since)}.\n"
         yield from _named("planned, but without a result", missing)
         yield from _named("with a result of another plan, or of none", others)
         yield from _named("with a result, but not planned", unplanned)

@@ -220,9 +220,3 @@ def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warn
     index = write_site(report, tmp_path / "site").read_text(encoding="utf-8")
     assert "<strong>Missing:</strong> 1 of 4 targets are planned, but have no result." in index
     assert "2 of 4 targets have a result of none of the plans." in index
-
-
-def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=1234).text)
-    index = write_site(read_report([tmp_path / "none"], [tmp_path / "plan.json"]), tmp_path / "site")
-    assert "plan pr, 0 legs, 1,234 targets left out: the same in HEAD^1" in index.read_text()

@@ -64,16 +64,13 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
     """All legs of one event. No two legs have a target in common; together they have all that the event selects.
 
     `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.
-    `since` is the revision to which the selection was compared, empty without `--since`; `unchanged` counts the targets
-    that it leaves out. `revision` is the commit of the checkout that it was made in, as in results.
+    `revision` is the commit of the checkout that it was made in, as in results.
     """
 
     version: int = VERSION
     event: str
     paths: tuple[str, ...]
     select: str = ""
-    since: str = ""
-    unchanged: int = 0
     legs: tuple[Leg, ...] = ()
     waived: tuple[Waived, ...] = ()
     revision: str = ""

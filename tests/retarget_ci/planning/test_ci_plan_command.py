@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from retarget.cli import main
 from retarget.results import Plan, SessionResults, TargetRecord, new_session
 from retarget.results.history import add_run
 from retarget.results.record import CompileRecord
-from retarget.session import Engine
 
 CI = """\
 labels = ["x"]
@@ -108,27 +106,6 @@ def test_suites_that_the_paths_of_ci_toml_do_not_reach_are_named(
     assert capsys.readouterr().err == note
     assert main(["ci", "verify"]) == 0
     assert capsys.readouterr().out.startswith(note)
-
-
-def test_what_cases_agree_with_is_in_the_fingerprint_of_what_runs_and_of_nothing_else(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    configs = (compiler("vmvx", flags=VMVX_FLAGS), compiler("other", flags=VMVX_FLAGS), runtime("cpu"))
-    targets = target("all", ["vmvx", "other"], ["cpu"])
-    (project / "suites" / "suite.toml").write_text(declarations(*configs, targets, suite("s", kind="cases")))
-    (project / "suites" / "m.cases.toml").write_text("[[case]]\ninputs = [1]\nagree_with = 'vmvx'\n")
-    built = {"vmvx": "1", "other": "1"}
-    monkeypatch.setattr(Engine, "compile_key", lambda _, target: built[target.compiler.name])  # a worker takes a second
-
-    def fingerprints() -> dict[str, str]:
-        assert main(["ci", "fingerprints", "--format", "json"]) == 0
-        found = json.loads(capsys.readouterr().out)["of"]
-        return {name.rpartition("::")[2]: one for name, one in found.items()}
-
-    before = fingerprints()
-    built["vmvx"] = "2"
-    after = fingerprints()
-    assert [name for name in before if before[name] != after[name]] == ["m_vmvx", "m_vmvx_cpu", "m_other_cpu"]
 
 
 def test_a_tag_that_no_target_has_is_an_error_with_its_place(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
