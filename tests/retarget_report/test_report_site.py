@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
-from retarget.results import Outcome, Plan
+from retarget.results import Outcome
 from retarget.support import RetargetError
 from retarget_report.command import VIEWS, as_script, write_site
 from retarget_report.read import Report, read_report
