@@ -21,7 +21,6 @@ PASSED = DriverCheckOutcome(
     device="npu://0",
     check="fill.ranges",
     proves="A fill writes its range.",
-    digest="0" * 12,
     state=CheckState.PASSED,
     rung=Rung.TRANSFERS,
     seconds=0.25,
@@ -168,13 +167,10 @@ def test_a_runtime_config_is_checked_before_the_driver_of_its_name(
     assert [one.flags for one in asked] == [("--task_topology_max_group_count=1",), ()]
 
 
-def commanded(
-    monkeypatch: pytest.MonkeyPatch, reports: list[DriverReport], *words: str
-) -> tuple[int, list[Any], list[Any]]:
-    """The exit status of the command where the checks end so; what was asked, and what was written."""
+def commanded(monkeypatch: pytest.MonkeyPatch, reports: list[DriverReport], *words: str) -> tuple[int, list[Any]]:
+    """The exit status of the command where the checks end so, and what was asked."""
     monkeypatch.chdir(Path(__file__).parent)  # where nothing is declared
     asked: list[Any] = []
-    written: list[Any] = []
 
     def check(configs: Any, *, done: Any, ended: Any, note: Any, **known: Any) -> list[DriverReport]:
         note("a note")
@@ -186,17 +182,16 @@ def commanded(
         return reports
 
     monkeypatch.setattr(driver, "check_drivers", check)
-    monkeypatch.setattr(driver, "write_checks", lambda *known: written.append(known))
-    return main(["bringup", "driver", *words]), asked, written
+    return main(["bringup", "driver", *words]), asked
 
 
 def test_outcomes_and_reports_are_printed_as_they_come(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("local-sync", "--check", "fill*", "--check", "map*", "--timeout", "7")
-    status, asked, written = commanded(monkeypatch, [replace(REPORT, outcomes=(PASSED, FAILED))], *words)
+    status, asked = commanded(monkeypatch, [replace(REPORT, outcomes=(PASSED, FAILED))], *words)
     (configs, globs, timeout, _) = asked[0]
-    assert (status, configs, [*globs], timeout, written) == (0, ["local-sync"], ["fill*", "map*"], 7.0, [])
+    assert (status, configs, [*globs], timeout) == (0, ["local-sync"], ["fill*", "map*"], 7.0)
     out, err = capsys.readouterr()
     report = replace(REPORT, outcomes=(PASSED, FAILED))
     assert out.splitlines() == [*outcome_lines(PASSED), *outcome_lines(FAILED), *report_lines(report)]
@@ -204,10 +199,9 @@ def test_outcomes_and_reports_are_printed_as_they_come(
 
 
 def test_as_json_it_is_whole_and_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--json", "--results", "out", "--check", "fill.*")
-    status, _, written = commanded(monkeypatch, [REPORT, ABSENT], *arguments)
+    status, _ = commanded(monkeypatch, [REPORT, ABSENT], "--json", "--check", "fill.*")
     found, absent = json.loads(capsys.readouterr().out)
-    assert (status, written) == (0, [(Path("out"), [REPORT, ABSENT], ["fill.*"])])
+    assert status == 0
     assert (found["config"], found["driver"], found["rung"], [one["name"] for one in found["devices"]]) == (
         *("my npu", "npu", "transfers"),
         ["NPU 1"],
@@ -220,7 +214,6 @@ def test_as_json_it_is_whole_and_alone(monkeypatch: pytest.MonkeyPatch, capsys: 
         "detail": "",
         "text": "",
         "seconds": 0.25,
-        "digest": "0" * 12,
         "command": "retarget bringup driver 'my npu' --check fill.ranges",
     }
     assert (absent["checks"], absent["reason"], absent["rung"]) == ([], "no NPU", "none")

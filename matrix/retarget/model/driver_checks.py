@@ -10,11 +10,10 @@ from retarget.model.outcomes import DeviceInfo, Rung
 
 
 class DriverCheck(Struct, frozen=True, kw_only=True):
-    """A check: its name (`fill.ranges`), what it proves in one sentence, and 12 hex digits that change with it."""
+    """A check: its name (`fill.ranges`), and what it proves in one sentence."""
 
     name: str
     proves: str
-    digest: str
 
 
 class CheckState(StrEnum):
@@ -45,7 +44,6 @@ class DriverCheckOutcome(Struct, frozen=True, kw_only=True):
     device: str
     check: str
     proves: str
-    digest: str
     state: CheckState
     rung: Rung
     detail: str = ""

@@ -20,7 +20,7 @@ from retarget.model import Expectation, Rung, SourceLocations
 from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
-from retarget_bringup.ladder.states import DRIVER, Devices, LadderTarget, Standing, TargetState
+from retarget_bringup.ladder.states import Devices, LadderTarget, Standing, TargetState
 
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
@@ -201,10 +201,9 @@ def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
 
 
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
-    """Yield that no target was held against its line: checks of drivers alone judge no target, nor do compiles alone
-    where a device is missing for others to reach theirs."""
-    targets = [one for one in states if not one.id.startswith(DRIVER)]
-    lined, tried = [one for one in targets if one.line], [one for one in targets if one.is_tried]
+    """Yield that no target was held against its line: compiles alone judge none where a device is missing for others to
+    reach theirs."""
+    lined, tried = [one for one in states if one.line], [one for one in states if one.is_tried]
     left = [one for one in lined if one.line and one.line.rung > Rung.COMPILES and not one.is_tried]
     is_missing = any(one.record is not None and one.record.unavailable for one in left)
     judged = [one for one in tried if one.line and not (is_missing and (one.rung is Rung.NONE or not one.target.runs))]
@@ -212,9 +211,9 @@ def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     if judged or (as_far and not is_missing):  # what is only compiled may be as far as its line
         return
     if lined or not tried:  # that there is no ladder yet is said by itself
-        reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
+        reasons = Counter(one.reason for one in states if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
-        of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(targets), "target")
+        of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(states), "target")
         where = f"{' on a device' if tried else ''} and is in the ladder" if lined else ""
         yield f"found no target that was tried{where}, expected results of {of}{why}"
 
@@ -241,9 +240,7 @@ def _rows(found: Iterable[_Moved], name: str) -> Iterator[str]:
 
 
 def _command(target: str) -> str:
-    driver = target.removeprefix(DRIVER).partition("::")[0]
-    command = f"retarget bringup driver {shlex.quote(driver)}"
-    return command if target.startswith(DRIVER) else f"pytest {shlex.quote(target)}"
+    return f"pytest {shlex.quote(target)}"
 
 
 def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[str]:
@@ -348,15 +345,12 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
 
 def summary(name: str, states: Sequence[TargetState]) -> str:
     """Return one line on all targets: how many match, of those that are seen and can be."""
-    standings = Counter(one.standing for one in states if not one.id.startswith(DRIVER))
-    checks = [one for one in states if one.id.startswith(DRIVER) and one.rung is not None]
-    passed = sum(one.rung is Rung.TRANSFERS for one in checks)
+    standings = Counter(one.standing for one in states)
     reached, below = standings[Standing.REACHED], standings[Standing.BELOW]
     share = f" ({1000 * reached // (reached + below) / 10} %)" if reached + below else ""
     others = [f"{standings[one]} {one}" for one in Standing if standings[one] and one is not Standing.REACHED]
     text = f"{name}: {reached} of {counted(reached + below, 'target')} match{share}"
-    text += f"; {', '.join(others)}" if others else ""
-    return f"{text}; {passed} of {counted(len(checks), 'check')} of its drivers pass" if checks else text
+    return f"{text}; {', '.join(others)}" if others else text
 
 
 def add_arguments(parser: argparse._ActionsContainer) -> None:

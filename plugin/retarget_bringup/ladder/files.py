@@ -256,14 +256,13 @@ class _SettingsTable(BaseModel):
     select: str
     reference: str = ""
     stable: int = Field(default=3, ge=2)
-    drivers: list[str] = []
 
 
 class Settings(_SettingsTable):
     """The content of a file. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
     `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
-    stable. `drivers` are those whose conformance checks are in the ladder; none: those of the selected targets.
+    stable.
     """
 
     file: Path

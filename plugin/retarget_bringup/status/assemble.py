@@ -19,26 +19,23 @@ from retarget.results import Result, State, TargetRecord
 from retarget.session import Commands
 from retarget.support import counted, display_path, first_line, shown
 
-from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
+from retarget_bringup.ladder.states import Standing, TargetState, failure_of
 
 _RUNGS = (Rung.NONE, *(rung for rung in Rung if rung >= Rung.COMPILES))
-"""Those of targets; the others are of drivers."""
+"""Those of targets; the others are of drivers alone."""
 
 
 def status_of(
     name: str, states: Sequence[TargetState], *, root: Path, stable_runs: int, moved: Moves, is_raised: bool
 ) -> Status:
     """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
-    drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
-    targets = [one for one in states if not one.id.startswith(DRIVER)]
-    seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
-    tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
+    seen = [one for one in states if one.standing in {Standing.REACHED, Standing.BELOW}]
+    tried = [(one, rung) for one in states if (rung := _rung(one)) is not None and not one.is_permanent]
     blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root)
     reached = sum(one.standing is Standing.REACHED for one in seen)
-    excluded = _excluded(targets)
+    excluded = _excluded(states)
     steps = _steps(
         name,
-        drivers,
         blocking,
         moved,
         unstable=sum(rung is Rung.MATCHES for _, rung in tried),
@@ -54,7 +51,6 @@ def status_of(
         temporary=len(seen) - reached,
         only_compiled=sum(one.target.top is rung is Rung.COMPILES for one, rung in tried),
         rungs=_rungs([rung if rung < one.target.top else max(rung, Rung.MATCHES) for one, rung in tried]),
-        drivers=drivers,
         excluded=excluded,
         blockers=blocking,
         moved=moved,
@@ -76,28 +72,6 @@ def _rungs(rungs: Sequence[Rung]) -> tuple[RungCount, ...]:
     )
 
 
-def _drivers(states: Sequence[TargetState]) -> tuple[DriverStatus, ...]:
-    """Return each driver with its checks: it comes as far as the check that comes least far."""
-    found: dict[str, list[TargetState]] = {}
-    for one in states:
-        found.setdefault(one.id.removeprefix(DRIVER).partition("::")[0], []).append(one)
-    return tuple(_driver(name, own) for name, own in found.items())
-
-
-def _driver(name: str, states: Sequence[TargetState]) -> DriverStatus:
-    own = [(one, one.rung if one.rung is not None else Rung.NONE) for one in states if not one.is_permanent]
-    checks = tuple(
-        Check(
-            name=one.id.partition("::")[2],
-            passed=rung >= Rung.TRANSFERS,
-            message=(one.record.message if one.record is not None else "") or one.reason,
-        )
-        for one, rung in own
-    )
-    rung = min((rung for _, rung in own), default=Rung.NONE)
-    return DriverStatus(name=name, rung=rung.word, checks=checks, not_applicable=len(states) - len(own))
-
-
 def _excluded(states: Sequence[TargetState]) -> tuple[Excluded, ...]:
     """Group what the percentage leaves out by why it does; of the unseen by how far they come."""
     groups: dict[tuple[Standing, str], list[str]] = {}
@@ -112,16 +86,8 @@ def _excluded(states: Sequence[TargetState]) -> tuple[Excluded, ...]:
     )
 
 
-_LACKS = {
-    Rung.NONE.word: "is not found",
-    Rung.FOUND.word: "opens no device",
-    Rung.OPENS.word: "does not pass its conformance checks",
-}
-
-
 def _steps(
     name: str,
-    drivers: Sequence[DriverStatus],
     blockers: Sequence[Blocker],
     moved: Moves,
     *,
@@ -130,14 +96,12 @@ def _steps(
     is_raised: bool,
     missing: str,
 ) -> Iterator[Next]:
-    """Yield the next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver
-    that is not here, as modules compile without; runs that show what is stable; the ladder.
+    """Yield the next steps: what fell; the blocker that frees the most; runs that show what is stable; the ladder.
 
     `unstable` targets match and are not stable, which takes `stable_runs` runs. The ladder `is_raised` where it says
     all that was found. `missing` is why the rest was not tried, empty where all was.
     """
     own = f"retarget bringup {shlex.quote(name)}"
-    yield from _mended([one for one in drivers if one.rung != Rung.NONE.word])
     fallen = {move.target for move in moved.down}
     counts = [len(fallen.intersection(one.targets)) for one in blockers]
     if any(counts):
@@ -149,7 +113,6 @@ def _steps(
         most = "as many as any other does, in the smallest module" if as_many else "more than any other does"
         rest = f", {most}" if len(blockers) > 1 else ", and no other is below matches"
         yield _mend(first, f"it frees {counted(first.frees, 'target')}{rest}")
-    yield from _mended([one for one in drivers if one.rung == Rung.NONE.word])
     if unstable:
         yield Next(
             what=f"run what matches again: {counted(unstable, 'target')} not stable yet",
@@ -162,17 +125,6 @@ def _steps(
     if missing:
         yield Next(what="run the rest where it can run", why=missing)
     yield Next(what="add modules", why="all targets are stable, and the ladder says so")
-
-
-def _mended(drivers: Iterable[DriverStatus]) -> Iterator[Next]:
-    for driver in drivers:
-        if lacks := _LACKS.get(driver.rung):
-            first = f", first {driver.failed[0].name}: {driver.failed[0].message}" if driver.failed else ""
-            yield Next(
-                what=f"mend the driver {driver.name}, which {lacks}{first}",
-                why="nothing runs without its driver",
-                command=f"retarget bringup driver {shlex.quote(driver.name)}",
-            )
 
 
 def _mend(blocker: Blocker, why: str) -> Next:
@@ -287,8 +239,7 @@ def _reference(target: str, config: str, known: _Results, *, is_declared: bool) 
     if record.result is Result.PASSED and not record.missing_cases:
         return Reference(config=config, target=target, outcome="passes")
     compiled = known.get(f"{target.removesuffix(record.target)}{record.module}_{record.compiler}")
-    state = TargetState(target=LadderTarget(id=target, digest=""), record=record, compiled=compiled)
-    if (failure := state.failure) is None:
+    if (failure := failure_of(record, compiled)) is None:
         why = record.reason or record.message or str(State.of(record))
         return Reference(config=config, target=target, outcome="was not run", signature=why)
     return Reference(config=config, target=target, outcome="fails", stage=failure.stage, signature=failure.signature)
@@ -299,29 +250,6 @@ VERSION = 1
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
     """Frozen; fields by name alone."""
-
-
-class Check(_Part, frozen=True, kw_only=True):
-    """A conformance check of a driver. `message` is why it did not pass, empty where it did."""
-
-    name: str
-    passed: bool
-    message: str = ""
-
-
-class DriverStatus(_Part, frozen=True, kw_only=True):
-    """How far a driver comes: `none`, `found`, `opens` or `transfers`, with its conformance checks. What its device
-    announces leaves nothing to check for `not_applicable` more. `name` is that of a runtime config, or the driver's."""
-
-    name: str
-    rung: str
-    checks: tuple[Check, ...] = ()
-    not_applicable: int = 0
-
-    @property
-    def failed(self) -> tuple[Check, ...]:
-        """The checks that it does not pass."""
-        return tuple(check for check in self.checks if not check.passed)
 
 
 class RungCount(_Part, frozen=True, kw_only=True):
@@ -421,7 +349,6 @@ class Status(_Part, frozen=True, kw_only=True):
     temporary: int = 0
     only_compiled: int = 0
     rungs: tuple[RungCount, ...] = ()
-    drivers: tuple[DriverStatus, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     moved: Moves = Moves()

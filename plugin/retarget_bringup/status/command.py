@@ -23,8 +23,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "status",
         prog="retarget bringup",
         help="run the targets of a ladder, and show how far they come, what blocks the most, and what moved",
-        description="Run the targets of bringup/NAME.toml and the conformance checks of their drivers. Show how far "
-        "each target comes, what blocks the most, what moved since the committed ladder, and what to do next.",
+        description="Run the targets of bringup/NAME.toml. Show how far each target comes, what blocks the most, what "
+        "moved since the committed ladder, and what to do next.",
     )
     parser.add_argument("name", metavar="NAME", help="the ladder: bringup/NAME.toml")
     parser.add_argument("--results", nargs="+", metavar="DIR", help="read these results, and run nothing")

@@ -11,7 +11,7 @@ from retarget.support import Checkout, RetargetError, counted, display_path, fir
 from retarget_bringup.ladder.check import holds
 from retarget_bringup.ladder.files import Line, lines_at
 from retarget_bringup.ladder.states import TargetState
-from retarget_bringup.status.assemble import Blocker, DriverStatus, Move, Moves, Next, Status
+from retarget_bringup.status.assemble import Blocker, Move, Moves, Next, Status
 
 TOP = 10
 """How many of a list are shown without `--all`."""
@@ -26,11 +26,6 @@ def status_lines(status: Status, *, everything: bool = False) -> Iterator[str]:
     limit = None if everything else TOP
     yield heading(status)
     yield ""
-    if status.drivers:
-        yield "drivers, without a compiler (rungs 0 to 2)"
-        for driver in status.drivers:
-            yield from _driver(driver)
-        yield ""
     if status.rungs and status.rungs[0].reach:
         yield from _rungs(status)
         yield ""
@@ -61,15 +56,6 @@ def heading(status: Status) -> str:
     untried = sum(len(one.targets) for one in status.excluded if one.state == "not tried")
     compiled = f"; {reach['compiles']} compile" if reach.get("compiles") else ""
     return f"{status.name}: none of {counted(untried, 'target')} was tried{compiled}"
-
-
-def _driver(driver: DriverStatus) -> Iterator[str]:
-    passed = len(driver.checks) - len(driver.failed)
-    checks = f"  {passed} of {counted(len(driver.checks), 'check')} pass" if driver.checks else ""
-    others = f", {driver.not_applicable} not applicable" if driver.not_applicable else ""
-    yield f"  {shown(driver.name):<24}  {driver.rung}{checks}{others}"
-    messages = {check.message: check.name for check in reversed(driver.failed)}  # a driver that is not here: once
-    yield from (f"      {shown(name)}: {shown(message)}" for message, name in reversed(messages.items()))
 
 
 def _rungs(status: Status) -> Iterator[str]:

@@ -1,4 +1,4 @@
-// The bring-up of backends: rungs with bars, drivers, blockers, what moved. Data: what `retarget bringup NAME --json` prints.
+// The bring-up of backends: rungs with bars, blockers, what moved. Data: what `retarget bringup NAME --json` prints.
 "use strict";
 
 (() => {
@@ -20,16 +20,10 @@
       el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", {scope: "row"}, first), rest.map(cell => el("td", {}, cell)))))));
   }
 
-  function* rungs({rungs, drivers}) {
+  function* rungs({rungs}) {
     const tried = rungs.length ? rungs[0].reach : 0;  // also what the ladder has no line of yet
     yield section("Rungs", table("targets per rung", ["rung", "", "reach it", "stop there"],
       rungs.map(({rung, reach, stop}, place) => [rung, rung === "none" ? "" : bar(reach, tried), rung === "none" ? "" : `${number(reach)} of ${number(tried)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
-    yield section("Drivers", table("drivers", ["driver", "rung", "checks passed", "checks that fail"],
-      drivers.map(({name, rung, checks = []}) => {
-        const failed = checks.filter(check => !check.passed);
-        return [name, rung, `${number(checks.length - failed.length)} of ${number(checks.length)}`,
-          failed.map(check => el("div", {}, el("code", {}, check.name), ` ${check.message}`))];
-      })));
   }
 
   function blocker({rung, signature, frees, targets: ids, smallest, diagnostic = [], known, command, reference}, place) {

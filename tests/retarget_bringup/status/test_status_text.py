@@ -5,28 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retarget_bringup.status.assemble import (
-    Blocker,
-    Check,
-    DriverStatus,
-    Excluded,
-    Move,
-    Moves,
-    Next,
-    Reference,
-    RungCount,
-    Status,
-)
-from retarget_bringup.status.text import (
-    _blockers,
-    _driver,
-    _left_out,
-    _moved,
-    _rungs,
-    heading,
-    next_lines,
-    status_lines,
-)
+from retarget_bringup.status.assemble import Blocker, Excluded, Move, Moves, Next, Reference, RungCount, Status
+from retarget_bringup.status.text import _blockers, _left_out, _moved, _rungs, heading, next_lines, status_lines
 
 NEXT = Next(what="add", why="it frees 3", command="pytest x")
 
@@ -71,33 +51,6 @@ def rungs(**counts: tuple[int, int]) -> tuple[RungCount, ...]:
 )
 def test_the_heading_is_the_status_in_one_line(known: dict[str, Any], line: str) -> None:
     assert heading(status(**known)) == line
-
-
-@pytest.mark.parametrize(
-    ("driver", "lines"),
-    [
-        (DriverStatus(name="gpu", rung="none"), [f"  {'gpu':<24}  none"]),
-        (
-            DriverStatus(name="gpu", rung="transfers", checks=(Check(name="a", passed=True),), not_applicable=2),
-            [f"  {'gpu':<24}  transfers  1 of 1 check pass, 2 not applicable"],
-        ),
-        (
-            DriverStatus(
-                name="gpu",
-                rung="opens",
-                checks=(
-                    Check(name="a", passed=False, message="lost"),
-                    Check(name="b", passed=True),
-                    Check(name="c", passed=False, message="not here"),
-                    Check(name="d", passed=False, message="not here"),
-                ),
-            ),
-            [f"  {'gpu':<24}  opens  1 of 4 checks pass", "      a: lost", "      c: not here"],
-        ),
-    ],
-)
-def test_a_driver_has_its_rung_and_each_message_once(driver: DriverStatus, lines: list[str]) -> None:
-    assert list(_driver(driver)) == lines
 
 
 ALL = rungs(none=(200, 1), compiles=(199, 99), loads=(100, 0), completes=(1, 1), matches=(0, 0))
@@ -235,16 +188,15 @@ def test_the_next_step_has_a_command_where_there_is_one() -> None:
 def test_the_parts_of_which_there_is_something_are_set_apart() -> None:
     whole = status(
         percentage=50.0,
-        drivers=(DriverStatus(name="gpu", rung="found"),),
         rungs=rungs(none=(2, 1), matches=(1, 1)),
         excluded=left_out(6),
         blockers=(blocker(),) * 11,
         moved=Moves(unknown="x"),
     )
     lines = list(status_lines(whole))
-    assert lines[:5] == [heading(whole), "", "drivers, without a compiler (rungs 0 to 2)", f"  {'gpu':<24}  found", ""]
+    assert lines[:2] == [heading(whole), ""]
     assert lines[-5:] == ["moved: not known: x", "", *next_lines(NEXT)]
-    assert lines[7].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
+    assert lines[4].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
     assert (len([line for line in lines if "frees" in line]), sum("--all" in line for line in lines)) == (11, 2)
     in_full = list(status_lines(whole, everything=True))
     assert (len([line for line in in_full if "frees" in line]), sum("--all" in line for line in in_full)) == (12, 0)

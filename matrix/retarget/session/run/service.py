@@ -462,7 +462,6 @@ def _outcome(
         device=infos[0].uri if infos else "",
         check=check.name,
         proves=check.proves,
-        digest=check.digest,
         rung=Rung.TRANSFERS if checked.state is CheckState.PASSED else otherwise,
         **asdict(checked),
     )
