@@ -108,7 +108,7 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
         **({"variables": {"RETARGET_RESULTS": f"{FOLDER}/results"}} if event.verify else {}),
         "script": [
             *config.setup,
-            f"retarget ci summary --plan {_PLAN} --results {FOLDER}/results || true",
+            f"retarget results show {FOLDER}/results || true",
             f"{page}{f' --history {history}' if config.history else ''} || true",
             *([f"{add} || true"] if config.history else []),
             "retarget ci verify || lost=1",

@@ -204,12 +204,11 @@ class Job:
     def __init__(self, folder: Path) -> None:
         self.folder, self.terminal = folder, Terminal()
         self.option = SimpleNamespace(no_summary=False, tbstyle="auto")
-        self.plan, self.plugins = "", set[str]()
+        self.plugins = set[str]()
         config: Any = SimpleNamespace(
             rootpath=folder,
             option=self.option,
             invocation_params=SimpleNamespace(dir=folder),
-            getoption=lambda *_: self.plan,
             pluginmanager=SimpleNamespace(has_plugin=lambda name: name in self.plugins),
         )
         terminal: Any = self.terminal
@@ -256,11 +255,9 @@ def test_errors_of_declarations_are_at_their_line(job: Job) -> None:
     ]
 
 
-def test_a_leg_of_a_plan_and_another_plugin_leave_the_job_without_annotations(job: Job) -> None:
+def test_another_plugin_leaves_the_job_without_annotations(job: Job) -> None:
     job.hooks.pytest_runtest_logreport(report(record()))
-    job.plan = "plan.json"
-    assert job.annotations() == []
-    job.plan, job.plugins = "", {"pytest_github_actions_annotate_failures"}
+    job.plugins = {"pytest_github_actions_annotate_failures"}
     assert job.annotations() == []
 
 
