@@ -132,6 +132,11 @@ def check(
     )
 
 
+def fallen(states: Iterable[TargetState]) -> set[str]:
+    """Return the ids of the targets that are below their lines."""
+    return {one.id for one, line, rung in _moved(states) if _is_lower(one, line, rung)}
+
+
 def _is_lower(one: TargetState, line: Line, rung: Rung) -> bool:
     return rung < line.rung or not _moved_cases(one, line) <= {*line.failing}
 

@@ -137,17 +137,11 @@ def read_ladder(file: Path) -> Ladder:
     return parse_ladder(file, text)
 
 
-def lines_at(file: Path, revision: str) -> dict[str, Line]:
-    """Return the lines of a file at a revision, by target; none where git has no such file there. Raises as
-    `read_ladder` does."""
-    text = Checkout(file.parent).content(file.name, revision)
-    return {line.target: line for line in parse_ladder(file, text).lines} if text is not None else {}
-
-
 def committed_lines(file: Path) -> dict[str, Line]:
     """Return the lines that the last commit has; none where it has no such file, or one that cannot be read."""
+    text = Checkout(file.parent).content(file.name)
     try:
-        return lines_at(file, "HEAD")
+        return {line.target: line for line in parse_ladder(file, text).lines} if text is not None else {}
     except RetargetError:  # of another version, or a conflict that was committed
         return {}
 

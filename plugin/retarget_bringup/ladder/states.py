@@ -160,21 +160,16 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     @property
     def failure(self) -> State | None:
-        """How it fails; None where it does not."""
-        return failure_of(self.record, self.compiled)
-
-
-def failure_of(own: TargetRecord | None, compiled: TargetRecord | None) -> State | None:
-    """Return how a target fails, in the words of expectations: how its compile target does, where that is why it has no
-    artifact. None where it does not."""
-    for record in (own, compiled):
-        if record is None or record.result is Result.PASSED:
-            continue
-        if (seen := record.observation) is not None:
-            return State(record.outcome, seen.stage, seen.signature)
-        if record.result is Result.FAILED or record.outcome in {Outcome.FAILED, Outcome.ERROR}:
-            return State.of(record)
-    return None
+        """How it fails, in the words of expectations: that of its compile target, where that is why it has no artifact.
+        None where it does not."""
+        for record in (self.record, self.compiled):
+            if record is None or record.result is Result.PASSED:
+                continue
+            if (seen := record.observation) is not None:
+                return State(record.outcome, seen.stage, seen.signature)
+            if record.result is Result.FAILED or record.outcome in {Outcome.FAILED, Outcome.ERROR}:
+                return State.of(record)
+        return None
 
 
 def ladder_targets(declared: Declared, engine: Engine) -> list[LadderTarget]:

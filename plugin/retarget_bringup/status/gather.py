@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from retarget.cli import run_session
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, Rung, RunTarget, Target
-from retarget.results import Sessions, TargetRecord
+from retarget.results import Sessions
 from retarget.session import CacheChoice, Declared, Engine, Selector
 from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
@@ -26,18 +26,12 @@ from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not."""
+    """The states of a ladder's targets. `declared` are the ids of all targets, selected or not."""
 
     settings: Settings
     ladder: Ladder
     declared: Set[str]
-    sessions: Sessions
     states: Sequence[TargetState]
-
-    @property
-    def results(self) -> Mapping[str, TargetRecord]:
-        """The result of each target, by its id."""
-        return self.sessions.results
 
 
 def read_found(
@@ -62,9 +56,7 @@ def read_found(
             key=partial(_key, engine),
             root=settings.root,
         )
-    return Found(
-        settings=settings, ladder=ladder, declared={one.id for one in declared.targets}, sessions=sessions, states=found
-    )
+    return Found(settings=settings, ladder=ladder, declared={one.id for one in declared.targets}, states=found)
 
 
 def _key(engine: Engine, target: CompileTarget) -> str:
@@ -127,14 +119,6 @@ def run_found(
             run(pytest_args, targets=matching, what=f"run {number} of {runs}: {counted(len(matching), 'target')}")
             found = read_found(settings, [folder], extensions, declared)
     return found
-
-
-def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] = ()) -> Mapping[str, TargetRecord]:
-    """Run targets that the ladder does not select, apart from its results. Raises `RetargetError`."""
-    with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as folder:
-        what = f"running {counted(len(targets), 'module')} with the reference backend"
-        run_pytest(found.settings.root, Path(folder), (), targets=targets, extensions=extensions, what=what)
-        return Sessions.read([Path(folder)]).results
 
 
 _KEPT = 5

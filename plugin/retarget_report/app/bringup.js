@@ -1,4 +1,4 @@
-// The bring-up of backends: rungs with bars, blockers, what moved. Data: what `retarget bringup NAME --json` prints.
+// The bring-up of backends: rungs with bars, blockers. Data: what `retarget bringup NAME --json` prints.
 "use strict";
 
 (() => {
@@ -33,22 +33,14 @@
         el("span", {class: "count"}, "frees ", el("strong", {}, plural(frees, "target")))),
       el("div", {class: "body"},
         el("p", {}, "smallest module: ", target(smallest), known && ` · known: ${known}`),
-        reference && el("p", {}, `the reference ${reference.config} ${reference.outcome}${reference.stage ? ` at ${reference.stage}` : ""}${reference.signature ? `: ${reference.signature}` : ""}`),
         diagnostic.length > 0 && copied(diagnostic.join("\n"), "diagnostic"),
         copied(command, "commands"),
+        reference && copied(reference, "the reference"),
         targets(ids)));
   }
 
-  function moves({revision = "", subject = "", up = [], down = [], new: added = [], unknown = ""}) {
-    const list = (title, moved) => moved.length > 0 && el("div", {}, el("h4", {}, `${number(moved.length)} ${title}`),
-      many(moved, ({target: id, before = "", after = ""}) => el("li", {}, target(id), before || after ? ` ${before || "–"} → ${after || "–"}` : "")));
-    const since = revision ? `since ${revision.slice(0, 10)}${subject ? ` “${subject}”` : ""}` : "";
-    return section("Moved", el("p", {class: "note"}, unknown || (up.length + down.length + added.length ? since : `nothing ${since}`)),
-      list("down", down), list("up", up), list("new", added));
-  }
-
   function* ladder(status) {
-    const {name, matches = 0, counted = 0, excluded = [], blockers, moved, next} = status;
+    const {name, matches = 0, counted = 0, excluded = [], blockers, next} = status;
     yield el("h2", {}, name);
     yield el("p", {}, el("strong", {}, counted ? percent(matches, counted) : "none"), counted ? ` of ${plural(counted, "target")} match` : " of its targets is tried");
     yield section("Next", el("p", {}, el("strong", {}, next.what), ` ${next.why}`), next.command && copied(next.command, "commands"));
@@ -58,7 +50,6 @@
       yield section("Not counted", excluded.map(({state, reason, targets: ids}) =>
         el("details", {class: "card"}, el("summary", {}, el("span", {class: "chip"}, state), el("span", {class: "signature"}, reason), el("span", {class: "count"}, number(ids.length))), el("div", {class: "body"}, targets(ids)))));
     }
-    if (moved) yield moves(moved);
   }
 
   Retarget.view("bringup", {

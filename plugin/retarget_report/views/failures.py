@@ -6,7 +6,6 @@ Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,16 +88,10 @@ def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failure
 
 def module_sizes(targets: Sequence[Target], root: Path) -> dict[_Module, int]:
     """Return the bytes of the sources of the modules that failed, where `root` has them."""
-    files = {
-        _module(target): target.record.module_file
-        for target in targets
-        if target.state in KINDS and target.record is not None and target.record.module_file
+    failed = {
+        _module(target): target.record for target in targets if target.state in KINDS and target.record is not None
     }
-    found = {}
-    for module, file in files.items():
-        with suppress(OSError, ValueError):  # not here, or no path at all
-            found[module] = (root / file).stat().st_size
-    return found
+    return {module: size for module, record in failed.items() if (size := record.module_size(root))}
 
 
 def _way(target: Target) -> tuple[str, str]:

@@ -141,18 +141,3 @@ def test_a_session_without_results_is_an_error(
     with pytest.raises(RetargetError) as caught:
         run_pytest(Path("root"), tmp_path, ["-m", "gpu"], what="w")
     assert str(caught.value) == message
-
-
-def test_targets_of_the_reference_run_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[Any] = []
-
-    def run(root: Path, folder: Path, words: Any, **known: Any) -> None:
-        assert folder.is_dir()
-        ran.append((root, words, known))
-
-    monkeypatch.setattr(gather, "run_pytest", run)
-    monkeypatch.setattr(gather.Sessions, "read", lambda folders: SimpleNamespace(results=len(folders)))
-    found: Any = SimpleNamespace(settings=settings())
-    assert gather.run_others(found, ["a", "b"], ("e",)) == 1  # type: ignore[comparison-overlap]
-    what = "running 2 modules with the reference backend"
-    assert ran == [(Path("p"), (), {"targets": ["a", "b"], "extensions": ("e",), "what": what})]

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
-from retarget_bringup.status.assemble import Move, Moves, Status, status_of
+from retarget_bringup.status.assemble import Status, status_of
 from retarget_bringup.status.text import status_lines
 from status_states import failed, matches, node_id, not_compiled, state
 
@@ -28,7 +28,7 @@ def root(cwd: Path) -> Path:
 
 
 def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
-    known: dict[str, Any] = {"root": root, "stable_runs": 3, "moved": Moves(unknown="no git"), "is_raised": True}
+    known: dict[str, Any] = {"root": root, "stable_runs": 3, "is_raised": True}
     return status_of("gpu", states, **known | fields)
 
 
@@ -75,6 +75,16 @@ def test_the_command_goes_to_the_project_from_where_the_user_is(root: Path, monk
     assert blocker.command == f"cd {root} && pytest '{node_id('a_gpu_gpu')}'"
 
 
+@pytest.mark.parametrize(
+    ("reference", "command"), [("cpu/sync", f"pytest '{node_id('a_cpu_sync')}'"), ("cpu", ""), ("", "")]
+)
+def test_the_command_of_the_reference_is_that_of_a_declared_target(root: Path, reference: str, command: str) -> None:
+    declared = {node_id("a_cpu_sync"), node_id("a_")}
+    for one in (failed("a", Rung.LOADS, "run", "x"), not_compiled("a", "x")):
+        (blocker,) = made([one], root, reference=reference, declared=declared).blockers
+        assert blocker.reference == command
+
+
 def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Path) -> None:
     states = [
         matches("a"),
@@ -111,17 +121,13 @@ def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Pa
         ),
         pytest.param(
             [
-                failed("a", Rung.LOADS, "run", "x"),
+                failed("a", Rung.LOADS, "run", "x", was=Rung.MATCHES),
                 failed("bb", Rung.LOADS, "run", "y"),
                 failed("ccc", Rung.LOADS, "run", "y"),
             ],
-            {
-                "moved": Moves(
-                    revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),)
-                )
-            },
+            {},
             "mend in a: run: error: x",
-            "1 target fell by it since abc, and a ladder only rises",
+            "1 target fell by it, and a ladder only rises",
             f"pytest '{node_id('a_gpu_gpu')}'",
             id="but what fell before all others",
         ),
@@ -198,6 +204,5 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "rungs",
         "excluded",
         "blockers",
-        "moved",
         "next",
     ]
