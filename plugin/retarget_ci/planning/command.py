@@ -22,11 +22,6 @@ def add(subparsers: Any) -> None:
     """Declare the action."""
     parser = subparsers.add_parser("plan", help="which leg runs which targets")
     parser.add_argument("--event", required=True, metavar="NAME", help="the event of ci.toml to plan for")
-    parser.add_argument(
-        "--history",
-        metavar="FOLDER|URL",
-        help="a history of `retarget history add`, to predict durations (that of the event, where ci.toml has one)",
-    )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write the plan to this file, as JSON")
     parser.set_defaults(act=_plan)
 
@@ -37,9 +32,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
     sys.stderr.writelines(f"note: {note}\n" for note in notes_of(config, declared))
     known = {}
-    if place := config.history_of(event) if arguments.history is None else arguments.history:
-        place = place if "://" in place or arguments.history is not None else str(config.folder / place)
-        known = durations_in(place, if_any=arguments.history is None)
+    if place := config.history_of(event):
+        known = durations_in(place if "://" in place else str(config.folder / place))
     plan = make_plan(config, event, declared, today=date.today(), durations=known)
     plan = replace(plan, revision=Checkout(config.folder).revision)
     if arguments.output is not None:
@@ -50,9 +44,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
-    """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
-    history = History.read(place, if_any=if_any)
+def durations_in(place: str) -> dict[str, float]:
+    """Return seconds by target id, as the history in a place has them, which need not be there yet."""
+    history = History.read(place, if_any=True)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     return history.durations()
 

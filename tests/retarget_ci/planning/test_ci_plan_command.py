@@ -54,18 +54,18 @@ def test_durations_are_those_of_the_events_history_which_need_not_be_there_yet(
     took = TargetRecord(nodeid="suites/suite.toml::s::m_vmvx", compile=CompileRecord(key="k", seconds=7.0))
     add_run([SessionResults(start=new_session(selected=1, digest=""), records=(took,))], str(project / "kept" / "pr"))
     assert predicted() == [7.0, 0.5]
-    assert main(["ci", "plan", "--event", "pr", "--history", "typo"]) == 1
 
 
 def test_a_run_of_the_history_that_cannot_be_read_is_a_warning_and_the_others_still_predict(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "kept").mkdir()
-    (project / "kept" / "1.history.json.gz").write_bytes(b"no gzip")
-    assert main(["ci", "plan", "--event", "pr", "--history", "kept"]) == 0
+    (project / "ci.toml").write_text(f'history = "kept"\n{CI.format("vmvx")}')
+    (project / "kept" / "pr").mkdir(parents=True)
+    (project / "kept" / "pr" / "1.history.json.gz").write_bytes(b"no gzip")
+    assert main(["ci", "plan", "--event", "pr"]) == 0
     output, warnings = capsys.readouterr()
     assert output.endswith("2 targets in 2 legs for event 'pr'\n")
-    assert warnings.startswith("warning: left out of the history: kept/1.history.json.gz: ")
+    assert warnings.startswith("warning: left out of the history: kept/pr/1.history.json.gz: ")
 
 
 def test_a_plan_is_written_and_shown_and_its_ids_are_those_of_pytest_from_any_folder(
