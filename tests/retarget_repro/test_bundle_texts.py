@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -329,27 +328,6 @@ def test_other_commands_by_hand_are_left_out(tmp_path: Path) -> None:
     ]
     assert list(write._commands(tmp_path, made(toolchain="retarget"))) == ["python3 repro.py"]
     assert list(write._commands(tmp_path, made(compile=model))) == ["python3 repro.py"]
-
-
-def test_the_digest_of_a_package_is_that_of_its_own_files() -> None:
-    own = "b.py,sha256=2,2\na.py,sha256=1,1\n"
-    digest = hashlib.sha256(b"a.py,sha256=1,1\nb.py,sha256=2,2").hexdigest()
-    installed = "../../bin/x,sha256=3,3\na-1.dist-info/RECORD,sha256=4,4\na.pyc,,\n"
-    assert write._record_digest(own + installed) == write._record_digest(own) == digest
-    assert write._record_digest(installed) == write._record_digest("") == ""
-    found = {one.name: one for one in write._packages(None)}
-    assert found["numpy"].digest
-    assert "retarget" in found
-
-
-def test_packages_of_a_toolchain_come_before_those_of_this_environment(tmp_path: Path) -> None:
-    assert not any(one.name.startswith("iree-") for one in write._packages(tmp_path))
-    assert any(one.name == "numpy" for one in write._packages(tmp_path))
-    info = tmp_path / "iree_base_compiler-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: iree-base-compiler\nVersion: 0.1\n")
-    found = [one for one in write._packages(tmp_path) if one.name == "iree-base-compiler"]
-    assert [one.version for one in found] == ["0.1"]
 
 
 # ---------------------------------------------------------------- written only if it reproduces

@@ -213,7 +213,6 @@ class _Planner:
                         kind="build" if sort == "build" else "run",
                         runner=runner.name,
                         labels=tuple(runner.labels),
-                        select=self._event.select,
                         seconds=round(sum(unit.seconds for unit in shard), 1),
                         needs=tuple(sorted({built[need] for one in ids for need in self._needs.get(one, ())})),
                     )

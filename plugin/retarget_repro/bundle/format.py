@@ -97,14 +97,6 @@ class CheckStep(_Part, frozen=True, kw_only=True):
     known_compilers: tuple[str, ...] = ()
 
 
-class Package(_Part, frozen=True, kw_only=True):
-    """An installed package. `digest` is the SHA-256 of its files' names and hashes as its RECORD has them."""
-
-    name: str
-    version: str
-    digest: str = ""
-
-
 class Reproduced(_Part, frozen=True, kw_only=True):
     """Of `runs` in a clean folder and a fresh process, `same` failed in the same way; `others` is what the rest did."""
 
@@ -140,7 +132,6 @@ class Bundle(_Part, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     machine: str = ""
     builds: tuple[str, ...] = ()
-    packages: tuple[Package, ...] = ()
     files: dict[str, Digest] = {}
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import platform
@@ -13,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +29,6 @@ from retarget_repro.bundle.format import (
     CompileStep,
     DeviceUse,
     Observed,
-    Package,
     Reproduced,
     RunStep,
     write_json,
@@ -62,7 +59,6 @@ _LIBRARY = (
 Their records are dataclasses, not structs as elsewhere: a bundle runs where msgspec is not installed.
 """
 
-_PACKAGES = ("iree-base-compiler", "iree-base-runtime", "ml_dtypes", "numpy", "onnx", "pyopencl", "retarget")
 _IMPORTED = {".py", ".pyc", ".pyd", ".pyw", ".so"}
 """Endings of what Python imports."""
 
@@ -166,7 +162,6 @@ def fill(
         check=check,
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         builds=tuple(dict.fromkeys(filter(None, builds))),
-        packages=tuple(_packages(_toolchain(failed))),
     )
     bundle = msgspec.structs.replace(bundle, commands=tuple(_commands(folder, bundle)))
     shutil.copyfile(Path(__file__).with_name("repro.py"), folder / "repro.py")
@@ -378,26 +373,6 @@ def _run_command(folder: Path, run: RunStep, artifact: str) -> list[str]:
 
 def _line(env: dict[str, str], argv: Sequence[str]) -> str:
     return shlex.join([*(f"{name}={value}" for name, value in env.items()), *argv])
-
-
-def _packages(toolchain: Path | None) -> Iterable[Package]:
-    """Yield the packages that matter, of a toolchain's folder before those of this environment."""
-    places = [] if toolchain is None else [str(toolchain), *map(str, toolchain.glob("lib*/python*/site-packages"))]
-    for name in _PACKAGES:
-        found = next(iter(importlib.metadata.distributions(name=name, path=places)), None) if places else None
-        if found is None and (toolchain is None or not name.startswith("iree-")):
-            with suppress(importlib.metadata.PackageNotFoundError):
-                found = importlib.metadata.distribution(name)
-        if found is not None:
-            digest = _record_digest(found.read_text("RECORD") or "")
-            yield Package(name=name, version=found.version, digest=digest)
-
-
-def _record_digest(record: str) -> str:
-    """Return the digest of what a RECORD says of the files of a wheel; not of what the installer adds."""
-    lines = [line for line in record.splitlines() if ",sha256=" in line and ".dist-info/" not in line]
-    lines = sorted(line for line in lines if not line.startswith(".."))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""
 
 
 def _folder_name(failed: FailedTarget) -> str:

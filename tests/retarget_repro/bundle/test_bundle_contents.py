@@ -100,7 +100,6 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(write, "_packages", lambda _: ())
     return Bench(tmp_path)
 
 
