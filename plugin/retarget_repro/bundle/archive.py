@@ -337,7 +337,6 @@ def open_devices(
         roles=tuple(run.get("roles", ())),
         used=tuple(run["used"]),
         flags=tuple(run["flags"]),
-        run_under=tuple(run["run_under"]),
         toolchain=used,
         origin=_ORIGIN,
     )

@@ -66,7 +66,6 @@ class DeviceUse(_Part, frozen=True, kw_only=True):
 class RunStep(_Part, frozen=True, kw_only=True):
     """How the artifact is run; its cases are in `cases/cases.json`. The fields are those of a runtime config.
 
-    `{bundle}` in `run_under` stands for the folder of the bundle, which holds the scripts that the command names.
     `run_with` is that of its toolchain, where that names a tool.
     """
 
@@ -76,15 +75,8 @@ class RunStep(_Part, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     roles: tuple[str, ...] = ()
     used: tuple[bool | None, ...] = ()
-    run_under: tuple[str, ...] = ()
     run_with: str | msgspec.UnsetType = msgspec.UNSET
     timeout: float
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The words of `run_under` that name programs and files which the bundle does not hold."""
-        words = [word for word in self.run_under[1:] if "/" in word]
-        return tuple(word for word in (*self.run_under[:1], *words) if not word.startswith("{bundle}/"))
 
 
 class CheckStep(_Part, frozen=True, kw_only=True):
