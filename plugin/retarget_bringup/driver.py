@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from retarget.cli import seconds_above_0
 from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
@@ -44,7 +42,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "drivers that are registered)",
     )
     parser.add_argument("--check", action="append", default=[], metavar="GLOB", help="only these; may be repeated")
-    parser.add_argument("--json", action="store_true", help="print all that is known as JSON")
     seconds = f"seconds that one check may take ({TIMEOUTS.check:g})"
     parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.check, metavar="SECONDS", help=seconds)
     parser.set_defaults(act=_run)
@@ -61,12 +58,10 @@ def _run(arguments: argparse.Namespace) -> int:
         extensions=extensions,
         globs=arguments.check,
         timeout=arguments.timeout,
-        done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
-        ended=None if arguments.json else lambda report: _print(report_lines(report)),
+        done=lambda outcome: _print(outcome_lines(outcome)),
+        ended=lambda report: _print(report_lines(report)),
         note=lambda line: print(line, file=sys.stderr, flush=True),
     )
-    if arguments.json:
-        print(json.dumps([_as_json(report) for report in reports], indent=1))
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
 
 
@@ -140,17 +135,3 @@ def report_lines(report: DriverReport) -> Iterator[str]:
 
 def _print(lines: Iterable[str]) -> None:
     print("\n".join(lines), flush=True)
-
-
-def _as_json(report: DriverReport) -> Mapping[str, Any]:
-    def said(one: object, *names: str) -> dict[str, Any]:
-        return {name: getattr(one, name) for name in names}
-
-    checks = [
-        said(one, "check", "proves", "state", "detail", "text")
-        | {"rung": one.rung.word, "seconds": round(one.seconds, 4), "command": _command(one)}
-        for one in report.outcomes
-    ]
-    devices = [said(one, "uri", "name", "driver_version", "runtime") for one in report.devices]
-    own = said(report, "config", "driver", "reason", "hint")
-    return own | {"rung": report.rung.word, "devices": devices, "checks": checks}

@@ -34,14 +34,13 @@ class CheckState(StrEnum):
 class DriverCheckOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of one check on one device.
 
-    `config` is the runtime config, which has the driver's name where none was declared; `device` the URI of what was
-    opened, empty if nothing was. `rung` is how far the check shows the driver to be. `detail` is one line, empty if it
-    passed; `text` all that is known: what the check did, to the last thing before a crash.
+    `config` is the runtime config, which has the driver's name where none was declared. `rung` is how far the check
+    shows the driver to be. `detail` is one line, empty if it passed; `text` all that is known: what the check did, to
+    the last thing before a crash.
     """
 
     config: str
     driver: str
-    device: str
     check: str
     proves: str
     state: CheckState
