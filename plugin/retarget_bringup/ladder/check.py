@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
-from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
+from retarget.support import RetargetError, counted, did_you_mean, display_path, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
 from retarget_bringup.ladder.states import Devices, LadderTarget, Standing, TargetState
@@ -108,7 +108,6 @@ def check(
             *_by_reason(cannot, [one for one in here if one.target.skipped_by is None]),
         ),
         to_raise=(
-            *grouped(ladder.unsettled),
             *([] if ladder.lines else [f"{name}: found no line of a target, expected the rungs that were reached"]),
             *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
@@ -334,7 +333,7 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
     Raises `RetargetError` where nothing that it names fell.
     """
     found = [one for one in states if one.id == target or fnmatchcase(one.id, target)]
-    lines: dict[str, Line] = {line.target: line for line in ladder.lines}
+    lines = ladder.line_of({one.id: one.target.digest for one in states})
     fell = [moved for moved in _moved(found) if _is_lower(*moved)]
     for one, line, rung in fell:
         before = line.lowered_from or line.rung
@@ -383,13 +382,11 @@ def apply_options(
     """Check a ladder against states, raised before where `raises` says so, or with the target `lower` lowered for a
     `reason`; print what does not hold, and return the exit status.
 
-    Raises `RetargetError` for a ladder that cannot be written, or merged, and for a target that did not fall.
+    Raises `RetargetError` for a ladder that cannot be written, and for a target that did not fall.
     """
     name = display_path(ladder.file)
     devices = Devices(states, ladder.devices)
     lines = devices.notes(raises=raises)
-    if lower and ladder.unsettled:
-        raise RetargetError("\n".join(map(str, ladder.unsettled)))
     now = None
     if lower:
         now = lowered(ladder, states, lower, reason)

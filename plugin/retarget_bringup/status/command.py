@@ -79,7 +79,7 @@ def _status_of(found: Found) -> Status:
         found.states,
         root=settings.root,
         stable_runs=settings.stable,
-        is_raised=not raised(found.ladder, found.states).changes and not found.ladder.unsettled,
+        is_raised=not raised(found.ladder, found.states).changes,
         reference=settings.reference,
         declared=found.declared,
     )

@@ -26,7 +26,7 @@ class Steps:
         self.settings = SimpleNamespace(
             name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=""
         )
-        found = SimpleNamespace(settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), declared=())
+        found = SimpleNamespace(settings=self.settings, states=(), ladder=None, declared=())
 
         def read(_: object, folders: object, extensions: object) -> Any:
             self.done.append(("read", folders, extensions))
