@@ -54,7 +54,7 @@ class LocalCluster:
         deadline, line = time.monotonic() + _START_SECONDS, b""
         while not line.endswith(b"\n") and (left := deadline - time.monotonic()) > 0:
             if select.select([self._process.stdout], [], [], left)[0]:
-                if not (piece := os.read(self._process.stdout.fileno(), 65536)):
+                if not (piece := os.read(self._process.stdout.fileno(), select.PIPE_BUF)):
                     break
                 line += piece
         if not line.startswith(b"{") or not line.endswith(b"\n"):
