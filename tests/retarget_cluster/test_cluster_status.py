@@ -45,7 +45,8 @@ def test_a_worker_has_a_state(draining: bool, probing: bool, state: str) -> None
 def test_a_quarantine_comes_with_what_ends_it() -> None:
     worker = _worker(quarantined={"gpu-0": "gpu-0 is quarantined after 2 failures: it was gone"})
     lines = [*_lines("tcp://127.0.0.1:8786", {"workers": [worker], "sessions": 0, "waiting": 0})]
-    assert lines[-5:] == [
+    assert lines[-6:] == [
+        "",
         "rack-1 (rack, tls://127.0.0.1:4000)",
         "  compilers: none",
         "  gpu://0  GPU, quarantined",

@@ -60,6 +60,18 @@ def test_host_is_resolved_to_flags_that_give_the_same_code(iree: IreeCompiler) -
     assert by_name.artifact == by_host.artifact
 
 
+@pytest.mark.parametrize(
+    ("said", "summary"), [("a.mlir:1:2: error: e\n", "a.mlir:1:2: error: e"), ("", "the compiler cannot name its target")]
+)
+def test_a_compiler_that_does_not_say_what_host_is_is_an_error(
+    iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, said: str, summary: str
+) -> None:
+    monkeypatch.setattr("retarget_iree.compiler.compiler.precompile_with_library", lambda *_: ("", said))
+    with pytest.raises(CompilerError) as caught:
+        resolve(iree, *LLVM_CPU)
+    assert str(caught.value) == summary
+
+
 def test_flags_without_host_stay_as_they_are(iree: IreeCompiler) -> None:
     flags = (*VMVX, "--iree-opt-level=O2", "--iree-llvmcpu-target-cpu=host", "--iree-llvmcpu-target-cpu=generic")
     assert resolve(iree, *flags).flags == flags
