@@ -61,7 +61,8 @@ def test_host_is_resolved_to_flags_that_give_the_same_code(iree: IreeCompiler) -
 
 
 @pytest.mark.parametrize(
-    ("said", "summary"), [("a.mlir:1:2: error: e\n", "a.mlir:1:2: error: e"), ("", "the compiler cannot name its target")]
+    ("said", "summary"),
+    [("a.mlir:1:2: error: e\n", "a.mlir:1:2: error: e"), ("", "the compiler cannot name its target")],
 )
 def test_a_compiler_that_does_not_say_what_host_is_is_an_error(
     iree: IreeCompiler, monkeypatch: pytest.MonkeyPatch, said: str, summary: str
