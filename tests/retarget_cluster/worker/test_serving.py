@@ -147,31 +147,6 @@ def test_a_scheduler_with_another_certificate_is_an_error_at_once(
         served(worker, monkeypatch, "drained", errors=[RetargetError("another certificate")])
 
 
-def test_a_worker_that_drains_says_so_and_ends_when_nothing_runs(
-    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: list[str] = []
-
-    async def advertise() -> None:
-        steps.append("advertised")
-
-    async def work() -> None:
-        await asyncio.sleep(0)
-        steps.append("done")
-
-    async def whole() -> None:
-        worker._ended = asyncio.Event()
-        task = asyncio.ensure_future(work())
-        worker._tasks.add(task)
-        task.add_done_callback(worker._tasks.discard)
-        await worker._drained()
-        assert worker._ended.is_set()
-
-    monkeypatch.setattr(worker, "_advertise", advertise)
-    asyncio.run(whole())
-    assert steps == ["advertised", "done"]
-
-
 def test_an_extension_that_cannot_be_loaded_is_an_error_before_anything_is_waited_for(
     worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

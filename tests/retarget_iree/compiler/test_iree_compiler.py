@@ -161,15 +161,6 @@ def printed_by(code: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def test_what_the_compiler_said_is_taken_from_a_pipe_too() -> None:
-    code = (
-        "from retarget_iree.compiler.library import CapturedStderr\nimport os\n"
-        "with CapturedStderr() as captured:\n    os.write(2, b'inside')\n"
-        "os.write(2, b'outside')\nos.write(1, captured.text.encode())\n"
-    )
-    assert printed_by(code) == ("inside", "outside")
-
-
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "flags",
