@@ -44,7 +44,8 @@ def test_a_worker_has_a_state(draining: bool, probing: bool, state: str) -> None
 def test_a_worker_has_compilers_and_devices_and_what_it_runs() -> None:
     worker = _worker(running=[["few/add_vmvx_gpu", 2.04]])
     lines = [*_lines("tcp://127.0.0.1:8786", {"workers": [worker], "sessions": 0, "waiting": 0})]
-    assert lines[-4:] == [
+    assert lines[-5:] == [
+        "",
         "rack-1 (rack, tls://127.0.0.1:4000)",
         "  compilers: none",
         "  gpu://0  GPU, runs at a time 1",

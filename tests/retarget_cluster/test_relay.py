@@ -18,7 +18,7 @@ INFO = {"id": "one", "name": "gpu-1"}
 async def started() -> Relay:
     """A plugin that a scheduler with the worker gpu-1 and the session s has started."""
     state = SimpleNamespace(resources={}, used_resources={}, processing=())
-    scheduler = SimpleNamespace(handlers={}, workers={"tcp://1": state}, resources={}, unrunnable=(), queued=())
+    scheduler = SimpleNamespace(handlers={}, workers={"tcp://1": state}, resources={}, unrunnable=(1, 2), queued=(3,))
     relay = Relay()
     await relay.start(scheduler)
     await relay.events("s", 0, 0)
@@ -33,6 +33,8 @@ def told(relay: Relay) -> list[tuple[Any, ...]]:
 async def test_who_connects_is_told_the_version() -> None:
     relay = await started()
     assert relay.scheduler.handlers["retarget_hello"]() == relay.status()["version"] == VERSION
+    assert relay.status()["waiting"] == 3
+    assert relay.scheduler.workers["tcp://1"].used_resources == {"driver:x": 0}
 
 
 async def test_an_attempt_is_granted_to_one_worker() -> None:

@@ -171,15 +171,13 @@ class DeclarationLoader:
         elsewhere: tuple[Diagnostic, ...] = ()
         if role != FileName.EXPECTATIONS:
             scope, found = extend_scope(above, tables, self._registry, self._redirected)
-            problems += found
-            problems += _unknown_prefixes(tables, scope, self._registry)
+            problems = [*problems, *found, *_unknown_prefixes(tables, scope, self._registry)]
         if role == FileName.SUITE:
             suites, found, elsewhere = build_suites(tables, scope, self._suites, self._registry)
-            problems += found
-        expectations, found = build_expectations(tables)
-        problems += found
-        goldens, found = build_goldens(tables)
-        problems += found
+            problems = [*problems, *found]
+        expectations, of_expectations = build_expectations(tables)
+        goldens, of_goldens = build_goldens(tables)
+        problems = [*problems, *of_expectations, *of_goldens]
         diagnostics = (*tables.unreadable, *Problem.locate(tables.file, tables.text, problems), *elsewhere)
         return FileDeclarations(
             scope=scope, suites=suites, expectations=expectations, goldens=goldens, diagnostics=diagnostics

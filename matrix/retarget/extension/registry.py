@@ -130,10 +130,10 @@ class Registry(Struct, frozen=True, kw_only=True):
         """
         compilers = {config.compiler for target in suite.targets for config in target.compilers}
         drivers = {driver for target in suite.targets for config in target.runtimes for driver in config.drivers}
-        requested: list[tuple[Callable[[str], object], str]] = [(self.compiler, name) for name in sorted(compilers)]
-        requested += [(self.driver, name) for name in sorted(drivers)]
+        requested: Iterable[tuple[Callable[[str], object], Iterable[str]]]
+        requested = (self.compiler, compilers), (self.driver, drivers), (self.case_loader, [suite.kind])
         found = []
-        for find, name in (*requested, (self.case_loader, suite.kind)):
+        for find, name in ((find, name) for find, names in requested for name in sorted(names)):
             try:
                 find(name)
             except RetargetError as error:

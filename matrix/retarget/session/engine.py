@@ -340,7 +340,7 @@ class Engine:
         references: References = (),
         only: Sequence[str] = (),
     ) -> tuple[str, ...] | None:
-        """Write the cases of one target with their values below `folder`, and return their names; None where the
+        """Write the cases of one target with their values to the new `folder`, and return their names; None where the
         artifact does not even say its functions. `references` and `only` are as in `RunModule`. No device is opened.
 
         Raises `RetargetError` for invalid data, and `UnavailableError` where a package is missing.

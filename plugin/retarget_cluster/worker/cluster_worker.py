@@ -28,6 +28,8 @@ from retarget_cluster.worker.content import Content, translated
 
 _AGAIN = 0.5
 """Seconds between attempts to reach the scheduler."""
+_LOST = OSError, RuntimeError
+"""What Dask raises where the connection is lost; the latter while its worker closes."""
 _REMEMBERED = 100_000
 """How many attempts a worker remembers, so that it begins none twice."""
 
@@ -59,7 +61,6 @@ class ClusterWorker:
         self.draining = False
         self._probing = options.probes
         self._worker: Any = None
-        self._connected = asyncio.Event()
         self._ended = asyncio.Event()
         self._threads = ThreadPoolExecutor(4 * options.cores + 32, thread_name_prefix="retarget-job")
         self._compiles = asyncio.Semaphore(options.cores)
@@ -116,12 +117,10 @@ class ClusterWorker:
             worker.retarget_worker = self
             self._worker = worker
             await self._advertise()
-            self._connected.set()
             self.say(f"connected to {self._options.address}, {self._options.cores} compiles at a time")
             ending = asyncio.ensure_future(self._ended.wait())
             finished = asyncio.ensure_future(worker.finished())
             await asyncio.wait([ending, finished], return_when=asyncio.FIRST_COMPLETED)
-            self._connected.clear()
             if finished.done() and not self._ended.is_set():
                 self.say(f"lost the connection to {self._options.address}; trying again, for {seconds} at most")
             deadline = time.monotonic() + self._options.patience
@@ -136,9 +135,7 @@ class ClusterWorker:
             asyncio.ensure_future(self._drained())  # noqa: RUF006  (it ends with the loop)
 
     async def _drained(self) -> None:
-        if self._connected.is_set():
-            with suppress(OSError):
-                await self._advertise()
+        await self._advertise()
         while self._tasks:
             await asyncio.wait(self._tasks)
         self._ended.set()
@@ -159,10 +156,9 @@ class ClusterWorker:
     async def _ask(self, name: str, **values: object) -> Any:
         """Call a handler of the scheduler's plugin, as soon as there is a connection."""
         while True:
-            await self._connected.wait()
             try:
                 return await getattr(self._worker.scheduler, f"retarget_{name}")(**values)
-            except OSError:
+            except _LOST:
                 await asyncio.sleep(_AGAIN)
 
     # ---------------------------------------------------------------- what it advertises
@@ -181,7 +177,6 @@ class ClusterWorker:
                 if info.unusable:
                     self.say(f"device {info.uri} ({info.name}) is unusable: {info.unusable}")
         self.say(f"devices: {', '.join(info.uri for infos in self._devices.values() for info in infos) or 'none'}")
-        await self._connected.wait()
         await self._advertise()
 
     def _news(self) -> tuple[int, int]:
@@ -189,6 +184,9 @@ class ClusterWorker:
         return len(self._devices), sum(map(len, self._devices.values()))
 
     async def _advertise(self) -> None:
+        """Say what it has, where it is connected; it says that again whenever it connects."""
+        if (worker := self._worker) is None:
+            return
         options = self._options
         system, architecture = Platform.here()
         self._advertised = self._news()
@@ -207,12 +205,12 @@ class ClusterWorker:
             "draining": self.draining,
         }
         resources = {f"driver:{name}": self._runs_at_a_time(infos) for name, infos in self._devices.items()}
-        worker = self._worker
         for name, quantity in resources.items():
             before = worker.state.total_resources.get(name, 0)
             worker.state.total_resources[name] = quantity
             worker.state.available_resources[name] = worker.state.available_resources.get(name, 0) + quantity - before
-        await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
+        with suppress(*_LOST):
+            await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
 
     def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
         """Return how many runs a driver is given: without `infos`, behind `run_under`, as many as there are cores."""
@@ -314,9 +312,7 @@ class ClusterWorker:
             known = {one.physical_id: one for one in (*self._devices.get(driver, ()), *answer.value)}
             self._devices[driver] = tuple(known.values())
         if self._advertised != self._news():
-            await self._connected.wait()
-            with suppress(OSError):
-                await self._advertise()
+            await self._advertise()
 
     def _engine(self, extensions: tuple[str, ...]) -> LocalEngine:
         options = self._options

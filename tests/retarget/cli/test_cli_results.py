@@ -92,6 +92,9 @@ def test_show_names_sessions_that_did_not_end_and_counts_what_did_not_run(
         "incomplete: session a of the leg gpu in a.jsonl: it was killed, or still runs; 2 of 3 targets have no result",
         "  run it again, then remove its file: pytest",
     ]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:-1]))
+    incomplete = "incomplete: session a of the leg gpu in a.jsonl: it was killed, or still runs"
+    assert run("show", "a.jsonl")[1].splitlines()[-2] == incomplete
     (tmp_path / "a.jsonl").write_bytes(b"".join([lines[0], *lines[2:]]))
     assert "in a.jsonl: lines of it are lost; 1 of 3 targets have no result" in run("show", "a.jsonl")[1]
 
@@ -314,11 +317,16 @@ def test_diff_says_that_a_session_failed_although_no_target_did(run: Run, write:
     assert run("diff", "b.jsonl", "a.jsonl")[0] == 0
 
 
-def test_diff_calls_nothing_gone_that_a_killed_session_lacks(run: Run, write: Write) -> None:
+@pytest.mark.parametrize(
+    ("killed", "change", "states"), [(True, "no longer run", "passed → not run"), (False, "gone", "passed")]
+)
+def test_diff_calls_nothing_gone_that_a_killed_session_lacks(
+    run: Run, write: Write, killed: bool, change: str, states: str
+) -> None:
     write("a", passed("t"), passed("u"))
-    write("b", passed("t"), killed=True)
+    write("b", passed("t"), killed=killed)
     status, out, _ = run("diff", "a.jsonl", "b.jsonl")
-    assert (status, out) == (1, "no longer run: 1\n  u\n    passed → not run\n\n1 no longer run, 1 target unchanged\n")
+    assert (status, out) == (1, f"{change}: 1\n  u\n    {states}\n\n1 {change}, 1 target unchanged\n")
 
 
 def test_an_expression_that_selects_nothing_is_an_error(run: Run, write: Write) -> None:

@@ -229,6 +229,8 @@ def test_a_module_that_is_nowhere_is_reported_with_the_folders_and_the_nearest_n
     )
     assert "No module named 'outside'" in diagnostic("outside")
     assert diagnostic("my_extension.py").endswith("; expected a module's name, such as 'my_extension'")
+    (repository / ".git").rmdir()
+    assert diagnostic("my_extensoin").endswith(f"; it is neither on sys.path nor in {repository}/a/b")
 
 
 def test_other_processes_find_the_package_of_an_extension_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

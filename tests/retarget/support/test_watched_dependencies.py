@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posix
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 from retarget.support.dependencies import _place, dependency_state, machine_folders, opened, recording, watched
@@ -53,8 +54,13 @@ def test_files_folders_and_variables_are_recorded(tmp_path: Path, monkeypatch: p
         os.environ["SOME_VARIABLE"]
         (tmp_path / "absent").exists()
 
+    def asked() -> tuple[object, ...]:
+        return {**vars(posix)}, os.stat, os.path.join, PurePath.__str__, type(os.environ).__getitem__
+
+    before = asked()
     with recording() as recorder, watched():
         work()
+    assert asked() == before
     assert {one for one in recorder.dependencies if one[2] != dependency_state(*one[:2], os.environ)} == set()
     found = recorded(work)
     assert found["path"] >= {str(tmp_path / "file"), str(tmp_path / "absent")}

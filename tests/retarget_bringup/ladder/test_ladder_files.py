@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from retarget.model import Rung
 from retarget.support import DiagnosticsError
-from retarget_bringup.ladder.files import Line, ladder_text, parse_ladder, read_ladder, write_ladder
+from retarget_bringup.ladder.files import Line, ladder_text, parse_ladder, read_ladder, read_settings, write_ladder
 
 FILE = Path("bringup/x.ladder")
 A, B = "a/suite.toml::a::m_c_r", "b/suite.toml::b::m_c_r"
@@ -133,3 +133,31 @@ def test_of_many_errors_the_first_are_said() -> None:
 def test_a_line_that_commands_the_terminal_is_refused() -> None:
     with pytest.raises(DiagnosticsError, match=r"ladder:2: found 'a.x1b\[2J matches 0123456789ab', expected TARGET"):
         parse_ladder(FILE, "# retarget ladder 1: x\na\x1b[2J matches 0123456789ab\n# end\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select = 1\nstabel = 3\n",
+         "bringup/x.toml:1: select: found the integer 1, expected a string\n"
+         "bringup/x.toml:2: stabel: found the unknown key 'stabel', expected one of drivers, paths, "
+         "reference, select, stable; did you mean 'stable'?"),
+        ('select = "a and"\npaths = ["../s", "t"]\n',
+         "bringup/x.toml:1: select: 'a and': column 6: found the end of line, expected a word, 'not' or '('\n"
+         "bringup/x.toml:2: paths[0]: found '../s', expected a path below .\n"
+         "bringup/x.toml:2: paths[1]: found no file or folder 't' in ."),
+        ('select = "vmvx"\n[[lowered]]\ntarget = "x"\n',
+         "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of drivers, paths, reference, "
+         "select, stable"),
+        ("select =\n", "bringup/x.toml:1: found a TOML syntax error in column 9: invalid value"),
+    ],
+)  # fmt: skip
+def test_errors_of_the_settings_have_their_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bringup").mkdir()
+    (tmp_path / "bringup/x.toml").write_text(text)
+    with pytest.raises(DiagnosticsError) as caught:
+        read_settings(tmp_path / "bringup/x.toml")
+    assert str(caught.value) == message

@@ -88,8 +88,6 @@ class Bench:
 
     def do(self, *, runs: bool = False, times: int = 1) -> list[str]:
         async def whole() -> None:
-            self.worker._connected = asyncio.Event()
-            self.worker._connected.set()
             for _ in range(times):
                 await self.worker.perform("attempt", "s", "title", encoded(self.job(runs=runs)))
 
@@ -178,8 +176,7 @@ def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatc
 async def test_a_worker_that_drains_ends_when_what_runs_is_done(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench.worker._ended, bench.worker._connected = asyncio.Event(), asyncio.Event()
-    bench.worker._connected.set()
+    bench.worker._ended = asyncio.Event()
     going = asyncio.Event()
     task = asyncio.ensure_future(going.wait())
     bench.worker._tasks = {task}  # type: ignore[arg-type]
@@ -265,19 +262,18 @@ def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
     assert worker._worker.state.available_resources == {"driver:double": -1, "driver:other": 3}
 
 
+LOST = OSError("lost"), RuntimeError("ConnectionPool is closed")
+
+
 def test_the_scheduler_is_asked_again_after_a_lost_connection(
     worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_worker, "_AGAIN", 0)
-    worker._worker = Worker(OSError("lost"))
+    worker._worker = Worker(*LOST)
+    assert asyncio.run(worker._ask("advertise", x=1)) == "done"
+    assert worker._worker.sent == [{"x": 1}] * 3
 
-    async def whole() -> Any:
-        worker._connected = asyncio.Event()
-        asking = asyncio.ensure_future(worker._ask("advertise", x=1))
-        await asyncio.sleep(0)
-        assert worker._worker.sent == []
-        worker._connected.set()
-        return await asyncio.wait_for(asking, 30)
 
-    assert asyncio.run(whole()) == "done"
-    assert worker._worker.sent == [{"x": 1}] * 2
+def test_a_worker_without_a_connection_advertises_when_it_connects(worker: ClusterWorker) -> None:
+    for worker._worker in (*map(Worker, LOST), None):
+        asyncio.run(worker._advertise())

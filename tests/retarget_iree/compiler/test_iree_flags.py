@@ -18,6 +18,7 @@ def test_flags_that_write_and_flags_of_words_name_nothing_to_read() -> None:
         "--iree-parameter-export=scope=there.irpa",
         "--iree-hal-target-device=local",
         "--iree-llvmcpu-target-cpu-features=+avx2",
+        "--iree-cuda-target=sm_80",
     ]
     reading = [
         "--iree-codegen-tuning-spec-path=tuning.mlir",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from ctypes.util import find_library
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from iree_support import OpenDevice, driver_named, runtime_config
@@ -191,6 +192,18 @@ def test_a_runtime_flag_that_is_unknown_is_reported_with_its_config(flag: str, m
     with pytest.raises(DriverError) as caught:
         driver_named("local-sync").open(runtime_config("local-sync", flags=[flag]))
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("device", "asked"), [("?queues=2", "vulkan://GPU-01?queues=2"), ("", "the second")])
+def test_parameters_of_a_device_reach_the_runtime(monkeypatch: pytest.MonkeyPatch, device: str, asked: str) -> None:
+    def refuse(what: str) -> None:
+        raise RuntimeError(what)
+
+    driver = SimpleNamespace(create_device_by_uri=refuse, create_device=refuse)
+    monkeypatch.setattr(IreeDriver, "records", lambda _: (driver, GPUS, ["the first", "the second"]))
+    with pytest.raises(DriverError) as caught:
+        driver_named("vulkan").open(runtime_config("vulkan", f"vulkan://GPU-01{device}"))
+    assert str(caught.value) == f"vulkan://GPU-01 (AMD Radeon) does not open: {asked}"
 
 
 def test_a_missing_runtime_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:

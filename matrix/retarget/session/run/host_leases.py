@@ -3,7 +3,7 @@
 A lease is the folder `DEVICE-SLOT.N` with the highest N; it is made by mkdir, which only one can do, and never taken
 over: a session that finds it free, or its holder dead, makes N + 1, and then removes those before. The file in it that
 is named by the holder's session becomes `free` at the end: by the session, or by the host's shell when the connection
-ends. The holder renames `beat.COUNT` every few seconds; where it stays the same for longer, nobody is there any more.
+ends. The holder renames `beat.*` every few seconds; where it stays the same for longer, nobody is there any more.
 No clock of the host matters, and a full disk does not either.
 """
 
@@ -99,7 +99,6 @@ class _Leases:
         self._connection = Connection(host, at_end=f"cd {self._folder} && {free}")
         self._lock = threading.Lock()
         self._held: list[str] = []
-        self._beats = 0
         self._closed = threading.Event()
         threading.Thread(target=self._beat, name="retarget-host-lease", daemon=True).start()
 
@@ -165,6 +164,5 @@ class _Leases:
                 if self._closed.is_set() or not self._connection.alive:
                     return
                 for one in self._held:
-                    beats, here = self._beats, f"{self._folder}/{one}"
-                    self._connection.run(f"mv {here}/beat.* {here}/beat.{beats + 1}")
-                self._beats += 1
+                    here = f"{self._folder}/{one}"
+                    self._connection.run(f"mv {here}/beat.* {here}/beat.{uuid.uuid4().hex}")

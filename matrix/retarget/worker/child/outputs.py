@@ -183,7 +183,7 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
     driver = registry.driver(run.target.runtime.driver)
     loader = registry.case_loader(run.target.compile.kind)
     request = case_request(run.target.compile)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir()
     parameters = []
     for number, (scope, path) in enumerate(loader.parameters(request)):
         name = f"parameters{number}{path.suffix}"

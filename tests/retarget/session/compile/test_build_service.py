@@ -84,7 +84,8 @@ def test_a_key_is_given_without_compiling_and_is_empty_for_what_has_none(make: M
     assert compiles(log) == []
     assert service.result(target).key == key
     assert service.key(compile_target(tmp_path, "b", "pass b")) not in {"", key}
-    assert service.key(compile_target(tmp_path, "c", "pass c", flags=("--wrong",))) == ""
+    refused = compile_target(tmp_path, "c", "pass c", flags=("--wrong",))
+    assert (service.key(refused), service.devices(refused), service.devices(target)) == ("", (), ())
     target.module.path.unlink()
     assert service.key(target) == ""
     with pytest.raises(UnavailableError, match=r"^compiler double is not installed$"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -69,6 +70,16 @@ def test_the_host_gives_back_what_a_killed_session_had(tmp_path: Path) -> None:
         held._connection.close()  # its standard input ends, as where the connection does
         assert other.has_it.wait(20)
         other.join(20)
+
+
+def test_a_lease_that_is_held_beats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_leases, "BEAT_SECONDS", 0.01)
+    beats: set[str] = set()
+    with closing(HostLeases(holder("first"))) as leases, leases.hold(local_host(tmp_path), [LEASE]):
+        end = time.monotonic() + 60
+        while len(beats) < 3 and time.monotonic() < end:
+            beats |= {one.name for one in (tmp_path / "host leases").glob("*/beat.*")}
+    assert len(beats) >= 3
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from retarget.extension import CompileRequest, CompilerError, TargetPart
 from retarget.model import CompilerConfig, Module, Origin
 from retarget.session import DeclarationLoader, load_extensions
 from retarget_iree.compile_for import main as compile_for
-from retarget_iree.compiler.combined_targets import profiles_fact
+from retarget_iree.compiler.combined_targets import profiles_fact, with_profiles
 from retarget_iree.compiler.compiler import IreeCompiler
 from retarget_iree.compiler.tool import compile_command
 
@@ -148,6 +148,11 @@ def test_what_cannot_be_compiled_for_is_an_error(
     with pytest.raises(CompilerError) as caught:
         resolved(*references, flags=flags)
     assert str(caught.value) == message.replace("{folder}", str(profiles))
+
+
+def test_a_compiler_that_does_not_name_the_target_of_a_profile_is_an_error(profiles: Path) -> None:
+    with pytest.raises(CompilerError, match=r"^the compiler does not name its target for the profile 'host'$"):
+        with_profiles(config("host", "gpu.toml"), (), lambda _: "")
 
 
 @pytest.mark.parametrize(

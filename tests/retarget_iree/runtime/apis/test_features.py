@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from iree_support import driver_named
 from retarget.profiles.files import name_error, value_error
 from retarget_iree.runtime import apis
-from retarget_iree.runtime.apis import host_memory, host_triple, live_features
+from retarget_iree.runtime.apis import host_memory, host_triple, host_vendor, live_features
 
 
 @pytest.mark.needs_vulkan
@@ -83,3 +85,27 @@ def test_the_memory_of_a_machine_is_the_same_whatever_its_system_keeps(monkeypat
     assert found == {22 << 30}
     monkeypatch.delattr(os, "sysconf")
     assert host_memory() == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "system", "machine", "vendor"),
+    [
+        ("processor : 0\nvendor_id\t: GenuineIntel\n", "Linux", "x86_64", "Intel"),
+        ("processor : 0\n", "Linux", "aarch64", ""),
+        (None, "Darwin", "arm64", "Apple"),
+        (None, "Darwin", "x86_64", ""),
+        (None, "Windows", "arm64", ""),
+    ],
+)
+def test_the_vendor_of_the_cpu_is_what_the_system_says(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, system: str, machine: str, vendor: str
+) -> None:
+    def read(*_: object, **__: object) -> str:
+        if said is None:
+            raise FileNotFoundError
+        return said
+
+    monkeypatch.setattr(Path, "read_text", read)
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert host_vendor.__wrapped__() == vendor
