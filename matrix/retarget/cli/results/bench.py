@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
+    (in_a, was, _), (in_b, now, bad_there) = _measured(arguments.before), _measured(arguments.after)
     selected = select_records(arguments.mark, was | now).keys()
-    bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
+    bad = {one for one in now if _is_bad(now[one])}
     metrics = arguments.metric or list(Metric)  # compile times may be gone: the cache keeps artifacts
     in_a = {key: found for key, found in in_a.items() if key[0] in selected and key[1] in metrics}
     in_b = {key: found for key, found in in_b.items() if key[0] in selected - bad and key[1] in metrics}
@@ -83,9 +83,11 @@ def run(arguments: argparse.Namespace) -> int:
     rows.sort(key=lambda row: (row.found.finding not in changed, row.found.p, -abs(row.found.change), row.key, row.on))
     missing = len(in_a.keys() ^ in_b.keys())
     gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
-    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
     shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
-    elsewhere = Counter(machine_text(one) for key in shared for one in in_a[key] if one not in in_b[key])
+    apart = [(key, one) for key in shared for one in in_a[key] if one not in in_b[key]]
+    gone += [key for key, one in apart if (key[0], one[0]) in bad_there]
+    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    elsewhere = Counter(machine_text(one) for _, one in apart)
     notes = [f"not measured any more: {one}" for one in lost]
     notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
@@ -103,15 +105,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
-    """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
+def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord], set[tuple[str, str]]]:
+    """Return the measurements of all sessions in results, oldest first, the result of each target by its id, and ids
+    and hosts of targets whose last result on the host is bad."""
     sessions = Sessions.read([path])
     known = Measurement.baseline(sessions, last=0)
     if not known:
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known, sessions.results
+    last = {(target, one.start.host): record for one in sessions for target, record in one.latest.items()}
+    return known, sessions.results, {key for key, record in last.items() if _is_bad(record)}
+
+
+def _is_bad(record: TargetRecord) -> bool:
+    return record.outcome.is_bad or record.outcome is Outcome.BLOCKED
 
 
 def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) -> Iterator[_Row]:
