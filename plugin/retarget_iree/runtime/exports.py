@@ -37,12 +37,16 @@ def load_module(instance: Any, artifact: bytes) -> Any:
         raise DriverError(msg, hint=hint) from error
 
 
+_OF_THE_RUNTIME = frozenset({"__init", "__deinit", "__notify"})
+"""The functions that the runtime itself calls."""
+
+
 def exported(module: Any) -> dict[str, Any]:
     """Return the functions that a user may call: no initialisers, and no `$async` variant of a plain function."""
     names = list(module.function_names)
     found: dict[str, Any] = {}
     for name in names:
-        if name.startswith("__") or (name.endswith("$async") and name.removesuffix("$async") in names):
+        if name in _OF_THE_RUNTIME or (name.endswith("$async") and name.removesuffix("$async") in names):
             continue
         function = module.lookup_function(name)
         if function is not None:
