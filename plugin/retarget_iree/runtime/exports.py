@@ -38,11 +38,12 @@ def load_module(instance: Any, artifact: bytes) -> Any:
 
 
 def exported(module: Any) -> dict[str, Any]:
-    """Return the functions that a user may call: no initialisers, and no `$async` variant of a plain function."""
+    """Return the functions that a user may call: no own ones of the runtime, no `$async` variant of a plain one."""
     names = list(module.function_names)
     found: dict[str, Any] = {}
     for name in names:
-        if name.startswith("__") or (name.endswith("$async") and name.removesuffix("$async") in names):
+        plain = name.removesuffix("$async")
+        if name in {"__init", "__deinit", "__notify"} or (plain != name and plain in names):
             continue
         function = module.lookup_function(name)
         if function is not None:

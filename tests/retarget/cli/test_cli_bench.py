@@ -136,6 +136,21 @@ def test_a_machine_that_both_have_is_compared_with_itself(capsys: pytest.Capture
     assert "A alone has 1 measurement on left out" in capsys.readouterr().out
 
 
+def test_a_target_that_fails_on_one_of_two_hosts_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    for host in ("h", "other"):
+        write("before", scale={"same": 1.0}, host=host)
+    start = new_session(selected=1, digest="", host="other")
+    with ResultsWriter(Path("after"), start) as writer:
+        nodeid, session = "s.toml::s::same", start.session
+        writer.write(TargetRecord(nodeid=nodeid, runtime="r", outcome=Outcome.FAILED, session=session))
+        writer.end(1)
+    write("after", scale={"same": 1.0})
+    assert compare("--metric", "latency") == 1
+    assert "not measured any more: s.toml::s::same case 'f'\n" in capsys.readouterr().out
+    write("after", scale={"same": 1.0}, host="other")
+    assert compare("--metric", "latency") == 0
+
+
 def test_a_run_that_was_measured_before_alone_has_status_1(capsys: pytest.CaptureFixture[str]) -> None:
     write("before", scale={"same": 1.0, "old": 1.0})
     write("after", scale={"same": 1.0, "new": 1.0})

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from iree_modules import ARITHMETIC, ELEMENT_TYPES
-from iree_support import LLVM_CPU, Compile, OpenDevice, checks_of, driver_named
+from iree_support import LLVM_CPU, VMVX, Compile, OpenDevice, checks_of, driver_named
 from retarget.extension import CaseRequest, Check, Device, DriverError, FunctionInfo
 from retarget.support import RetargetError
 from retarget_iree.checks import CheckCaseLoader
@@ -97,6 +97,11 @@ def test_functions_are_listed_without_initialisers(open_device: OpenDevice, arit
     ]
     assert list(open_device("local-sync").load(arithmetic).functions) == expected
     assert list(driver_named("cuda").functions(arithmetic)) == expected  # asks for no device
+
+
+def test_a_function_whose_name_looks_internal_is_listed_too(compile_module: Compile) -> None:
+    artifact = compile_module(ARITHMETIC.replace("@passes", "@__passes"), *VMVX)
+    assert [one.name for one in driver_named("local-sync").functions(artifact)][:2] == ["__passes", "differs"]
 
 
 def request_for(functions: Sequence[FunctionInfo]) -> CaseRequest:

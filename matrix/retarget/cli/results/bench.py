@@ -19,7 +19,7 @@ from retarget.results.comparison import LEVEL, Comparison, Finding, compare_meas
 from retarget.results.files import Sessions
 from retarget.results.golden import machine_text
 from retarget.results.measurements import Baseline, Measurement
-from retarget.results.record import Outcome, TargetRecord
+from retarget.results.record import Outcome
 from retarget.support.errors import RetargetError
 from retarget.support.text import counted, shown
 
@@ -71,8 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         msg = f"--within: found {arguments.within!r}, {error}"
         raise argparse.ArgumentError(None, msg) from error
-    (in_a, was), (in_b, now) = _measured(arguments.before), _measured(arguments.after)
-    selected = select_records(arguments.mark, was | now).keys()
+    (in_a, earlier), (in_b, later) = _measured(arguments.before), _measured(arguments.after)
+    now = later.results
+    selected = select_records(arguments.mark, earlier.results | now).keys()
     bad = {one for one in now if now[one].outcome.is_bad or now[one].outcome is Outcome.BLOCKED}
     metrics = arguments.metric or list(Metric)  # compile times may be gone: the cache keeps artifacts
     in_a = {key: found for key, found in in_a.items() if key[0] in selected and key[1] in metrics}
@@ -83,9 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     rows.sort(key=lambda row: (row.found.finding not in changed, row.found.p, -abs(row.found.change), row.key, row.on))
     missing = len(in_a.keys() ^ in_b.keys())
     gone = [key for key in in_a if key not in in_b and (key[1] is not Metric.COMPILE_TIME or key[0] in bad)]
-    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    failing = {(target, one.start.host) for one in later for target, own in one.latest.items() if own.outcome.is_bad}
     shared = [key for key in both if in_a[key].keys() & in_b[key].keys()]
-    elsewhere = Counter(machine_text(one) for key in shared for one in in_a[key] if one not in in_b[key])
+    apart = [(key, one) for key in shared for one in in_a[key] if one not in in_b[key]]
+    gone += [key for key, one in apart if (key[0], one[0]) in failing]
+    lost = [*dict.fromkeys(f"{target} case {case!r}" if case else target for target, _, case in gone)]
+    elsewhere = Counter(machine_text(one) for _, one in apart)
     notes = [f"not measured any more: {one}" for one in lost]
     notes += [f"A alone has {counted(count, 'measurement')} on {one}" for one, count in elsewhere.items()]
     if not rows:
@@ -103,15 +107,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lost or any(row.found.finding is Finding.LARGER for row in rows) else 0
 
 
-def _measured(path: Path) -> tuple[Baseline, dict[str, TargetRecord]]:
-    """Return the measurements of all sessions in results, oldest first, and the result of each target by its id."""
+def _measured(path: Path) -> tuple[Baseline, Sessions]:
+    """Return all sessions in results and their measurements, oldest first."""
     sessions = Sessions.read([path])
     known = Measurement.baseline(sessions, last=0)
     if not known:
         command = "pytest --retarget-benchmark --retarget-results DIR"
         msg = f"{path}: found no benchmark in these results; `{command}` writes one"
         raise RetargetError(msg)
-    return known, sessions.results
+    return known, sessions
 
 
 def _rows(key: _Key, before: _ByMachine, after: _ByMachine, *, within: float) -> Iterator[_Row]:
@@ -135,11 +139,8 @@ def _text(
     for row in listed:
         (target, metric, case), found = row.key, row.found
         before, after = (metric.text(value) for value in (found.before, found.after))
-        details = [_WORDS[found.finding]]
-        if found.noise:
-            details.append(f"noise {100 * found.noise:.2g} %")
-        if 0 < found.p < 1:
-            details.append(f"p = {found.p:.1g}")
+        details = [_WORDS[found.finding]] + [f"noise {100 * found.noise:.2g} %"] * bool(found.noise)
+        details += [f"p = {found.p:.1g}"] * (0 < found.p < 1)
         change = f"{100 * found.change:+.1f} %" if math.isfinite(found.change) else "from 0"
         yield f"{change:>9}  {metric}  {before} → {after}  ({', '.join(details)})"
         more = (f" case {case!r}" if case else "") + (f" on {row.on}" if row.on else "")
@@ -148,8 +149,8 @@ def _text(
     for machines, count in Counter(row.machines for row in rows if row.machines).most_common():
         where = " → ".join(map(shown, machines))
         yield f"another machine: {counted(count, 'measurement')} on {where}: may differ for that"
-    counts = [(finding, sum(row.found.finding is finding for row in rows)) for finding in _WORDS]
-    words = [f"{count} {_WORDS[finding]}" for finding, count in counts if count]
+    counts = Counter(row.found.finding for row in rows)
+    words = [f"{counts[finding]} {word}" for finding, word in _WORDS.items() if counts[finding]]
     words += [f"{missing} in one of them only"] if missing else []
     yield f"{counted(len(rows), 'measurement')}: {', '.join(words)}"
     if any(row.key[1] in {Metric.LATENCY, Metric.DEVICE_TIME} for row in rows):

@@ -108,7 +108,9 @@ class RunDependencies:
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
             programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
-            words = (*runtime.flags, *runtime.run_under, *programs)
+            ends = (".py", "/__main__.py")  # of modules that an interpreter runs by `-m`
+            modules = (f"{word.replace('.', '/')}{end}" for word in runtime.run_under for end in ends)
+            words = (*runtime.flags, *runtime.run_under, *programs, *modules)
             env = (*runtime.env, *seen)
             files = self._inputs.of(words, env=env, files=[*_libraries(env)], only_files=True)
             self._known[runtime] = digest_of(json.dumps([code, build, seen, host, files]).encode())

@@ -84,6 +84,17 @@ def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(
 
 
 @pytest.mark.parametrize(
+    ("module", "file"), [("wrap", "wrap.py"), ("tools.wrap", "tools/wrap.py"), ("tools", "tools/__main__.py")]
+)
+def test_a_module_that_an_interpreter_runs_counts(cwd: Path, module: str, file: str) -> None:
+    (path := cwd / file).parent.mkdir(exist_ok=True)
+    path.write_text("one")
+    before = under(["python3", "-m", module])
+    path.write_text("two")
+    assert before != under(["python3", "-m", module]) != ""
+
+
+@pytest.mark.parametrize(
     ("variable", "counts"),
     [
         ("VK_ICD_FILENAMES", True),
