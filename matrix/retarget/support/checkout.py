@@ -6,19 +6,9 @@ import os
 import subprocess
 from pathlib import Path
 
-from msgspec import Struct
-
 _DIGITS = 12
 _SECONDS = 60.0
 """How long git may take."""
-
-
-class FileCommit(Struct, frozen=True, kw_only=True):
-    """A commit that changed a file: 40 hex digits, the day (`2026-07-22`), and the first line of its message."""
-
-    revision: str
-    date: str
-    subject: str
 
 
 class Checkout:
@@ -37,11 +27,13 @@ class Checkout:
         """Its commit (40 hex digits), with `+` where its files differ; empty where it is no checkout."""
         return self._git("describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
-    def commits(self, name: str, limit: int) -> tuple[FileCommit, ...]:
-        """Return the last commits that changed a file of the folder, the newest first."""
-        lines = self._git("log", f"--max-count={limit}", "--format=%H%x00%cs%x00%s", "--", name).splitlines()
-        parts = (line.split("\0", 2) for line in lines)
-        return tuple(FileCommit(revision=one[0], date=one[1], subject=one[2]) for one in parts)
+    def last_commit(self, name: str) -> tuple[str, str]:
+        """Return the last commit that changed a file of the folder (40 hex digits), and the first line of its message;
+        both empty where there is none."""
+        revision, _, subject = (
+            self._git("log", "--max-count=1", "--format=%H%x00%s", "--", name).strip().partition("\0")
+        )
+        return revision, subject
 
     def content(self, name: str, revision: str) -> str | None:
         """Return what a file of the folder held at a revision; None where it was not there, or empty."""

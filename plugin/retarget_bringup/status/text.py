@@ -181,12 +181,12 @@ def lines_of(states: Iterable[TargetState]) -> list[Line]:
 
 def moves_since_commit(ladder: Path, now: Iterable[Line]) -> Moves:
     """Return what moved since the last commit that changed a ladder file. Without one, says so."""
-    commits = Checkout(ladder.parent).commits(ladder.name, 1)
-    if not commits:
+    commit, subject = Checkout(ladder.parent).last_commit(ladder.name)
+    if not commit:
         return Moves(unknown=f"git has no committed {display_path(ladder)}")
-    revision = Checkout.short(commits[0].revision)
+    revision = Checkout.short(commit)
     try:
-        before = lines_at(ladder, commits[0].revision)
+        before = lines_at(ladder, commit)
     except RetargetError as error:
         return Moves(unknown=f"the ladder of commit {revision} cannot be read: {first_line(str(error))}")
-    return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=commits[0].subject)
+    return replace(moves(before, {one.target: one for one in now}), revision=revision, subject=subject)

@@ -42,28 +42,23 @@ def test_a_revision_is_shown_with_twelve_digits_and_its_plus(revision: str, text
     assert Checkout.short(revision) == text
 
 
-def test_the_commits_of_a_file_and_what_it_held(git: Git) -> None:
+def test_the_last_commit_of_a_file_and_what_it_held(git: Git) -> None:
     file = Path.cwd() / "suites/a.mlir"
     suites = Checkout(file.parent)
     identity = ("-c", "user.name=a", "-c", "user.email=a@b")
-    assert (Checkout(Path.cwd()).revision, suites.commits("a.mlir", 2), suites.content("a.mlir", "HEAD")) == (
-        "",
-        (),
-        None,
-    )
-    for text in ("one", "two", "three"):
+    assert (Checkout(Path.cwd()).revision, suites.last_commit("a.mlir")) == ("", ("", ""))
+    assert suites.content("a.mlir", "HEAD") is None
+    for text in ("one", "two"):
         file.write_text(text)
         git("add", ".")
         git(*identity, "commit", "-m", f"{text}: more\n\nnot this")
-    assert [one.subject for one in suites.commits("a.mlir", 2)] == ["three: more", "two: more"]
-    newest, before = suites.commits("a.mlir", 2)
-    assert (len(newest.revision), len(newest.date), newest.date[4::3]) == (40, 10, "--")
-    assert Checkout(Path.cwd()).revision == newest.revision
-    assert (suites.content("a.mlir", before.revision), suites.content("a.mlir", "HEAD")) == ("two", "three")
+    revision, subject = suites.last_commit("a.mlir")
+    assert (Checkout(Path.cwd()).revision, subject) == (revision, "two: more")
+    assert (suites.content("a.mlir", f"{revision}~"), suites.content("a.mlir", "HEAD")) == ("one", "two")
     assert suites.content("none", "HEAD") is None
-    assert Checkout(file.parent / "deep").commits("b.mlir", 9)[0].subject == "one: more"
+    assert Checkout(file.parent / "deep").last_commit("b.mlir")[1] == "one: more"
     file.write_text("four")
-    assert Checkout(Path.cwd()).revision == f"{newest.revision}+"
+    assert Checkout(Path.cwd()).revision == f"{revision}+"
 
 
 def test_where_git_cannot_be_run_nothing_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
