@@ -209,10 +209,8 @@ class CaseLoader(Product, is_base=True):
     @called_in_process
     def data_files(self, module: Module, folder: Path) -> Sequence[Path]:
         """Return what the cases of a module read in addition to `Module.data`, in order, whether it is there or not:
-        arrays, parameters, references. `folder` is the suite's. `retarget ci plan --since` selects a target again when
-        the content of one changes.
-
-        Pure; runs in pytest's process. Raises `RetargetError` for invalid data.
+        arrays, parameters, references. `folder` is the suite's. Pure; runs in pytest's process.
+        Raises `RetargetError` for invalid data.
         """
         return ()
 

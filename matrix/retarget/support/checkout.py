@@ -1,4 +1,4 @@
-"""The git state of a folder: its commit, and the commits and contents of its files."""
+"""The git state of a folder: its commit, and what the last commit has of its files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,9 @@ class Checkout:
         """Its commit (40 hex digits), with `+` where its files differ; empty where it is no checkout."""
         return self._git("describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
-    def last_commit(self, name: str) -> tuple[str, str]:
-        """Return the last commit that changed a file of the folder (40 hex digits), and the first line of its message;
-        both empty where there is none."""
-        revision, _, subject = (
-            self._git("log", "--max-count=1", "--format=%H%x00%s", "--", name).strip().partition("\0")
-        )
-        return revision, subject
-
-    def content(self, name: str, revision: str) -> str | None:
-        """Return what a file of the folder held at a revision; None where it was not there, or empty."""
-        return self._git("show", f"{revision}:./{name}") or None
+    def content(self, name: str) -> str | None:
+        """Return what the last commit has of a file of the folder; None where it has none, or an empty one."""
+        return self._git("show", f"HEAD:./{name}") or None
 
     def _git(self, *arguments: str) -> str:
         command = ["git", "-C", str(self._folder), *arguments]

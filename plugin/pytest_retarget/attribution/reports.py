@@ -1,7 +1,7 @@
 """The suspects of a failure: what the other run targets of its module did is added to its report.
 
 When all targets have run and before failures are shown, each failed run target's report and what goes to the junit file
-get a section, with the command that compares the outputs of the target with those of one that passes.
+get a section.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class AttributionHooks:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None]:
-        """Add the sections before the junit file is written."""
+        """Add the sections, before the junit file is written."""
         self._conclude_all()
         if self.conclusions:
             complete(junit_testcases(self._config), self.conclusions)
@@ -85,7 +85,7 @@ class AttributionHooks:
         blocks = [concluded, "\n".join(listing(mine, others))]
         compiles = self._config.stash[SETTINGS].artifacts is None  # as the command does, which a device host may not
         if compiles and (passing := reference(mine, others)) is not None:
-            blocks.append(f"to compare them by hand: {self._comparing(module[1], mine, passing)}")
+            blocks.append(f"to compare them by hand: {self._comparing(module, mine, passing)}")
         if left := [other.target for other in others if other.outcome is Outcome.NOT_RUN]:
             options = _options(self._config.getoption("retarget_extension") or ())
             if (artifacts := self._config.stash[SETTINGS].artifacts) is not None:
@@ -95,14 +95,14 @@ class AttributionHooks:
             blocks.append(f"to run {what}: {shlex.join(['pytest', *options, *words])}")
         return concluded, "\n\n".join(block for block in blocks if block)
 
-    def _comparing(self, module: str, failed: TargetRecord, passing: TargetRecord) -> str:
-        """Return the command that compares the outputs of two targets of a module."""
-        pairs = [f"{one.compiler}/{one.runtime}" for one in (failed, passing)]
-        what = [failed.module_file] if failed.module_file else [module, failed.file]
-        paths = [*what[:-1], display_path(Path(what[-1]))]
+    def _comparing(self, module: _Key, failed: TargetRecord, passing: TargetRecord) -> str:
+        """Return the command that compares the outputs of two targets."""
+        configs = ",".join(f"{one.compiler}/{one.runtime}" for one in (failed, passing))
+        by_name = [module[1], display_path(Path(failed.file))]
+        what = [display_path(Path(failed.module_file))] if failed.module_file else by_name
         known = os.environ.get(EXTENSIONS_VARIABLE, "").split(os.pathsep)
         options = _options(name for name in self._config.stash[SETTINGS].extensions if name not in known)
-        return shlex.join([Commands.program("retarget"), "compare", *options, *paths, "--configs", ",".join(pairs)])
+        return shlex.join([Commands.program("retarget"), "compare", *options, *what, "--configs", configs])
 
 
 def _to_run(module: _Key, failed: TargetRecord, left: Sequence[str]) -> tuple[list[str], bool]:

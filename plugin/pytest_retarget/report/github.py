@@ -98,9 +98,8 @@ class GitHub:
         self._section.close()
 
     def _annotate(self, reporter: Any) -> None:
-        """Write the annotations; a leg of a plan leaves them to `retarget ci summary`, which knows all legs."""
         self._take_placed(self._terminal.errors)
-        if self._config.getoption("retarget_plan", None) or self._config.pluginmanager.has_plugin(_OTHER_PLUGIN):
+        if self._config.pluginmanager.has_plugin(_OTHER_PLUGIN):
             return
         found = sorted((sorted(ids.items(), key=itemgetter(0)) for ids in self._failed.values()), key=len, reverse=True)
         annotations = []
