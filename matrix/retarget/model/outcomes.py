@@ -251,7 +251,7 @@ class OutputDifference:
 class OutputComparison:
     """The comparison of two runs of a module: `values` elements of `arrays` arrays of `cases` cases that both have.
 
-    `differing` arrays differ; `first` comes first in the order run, `worst` has the largest error. `unmatched` are the
+    `differing` arrays differ; `first` comes first in the order run. `unmatched` are the
     cases that one of the two did not finish, with its name. `judged` cases have expected values in the module itself.
     """
 
@@ -260,7 +260,6 @@ class OutputComparison:
     values: int
     differing: int = 0
     first: OutputDifference | None = None
-    worst: OutputDifference | None = None
     unmatched: tuple[tuple[str, str], ...] = ()
     judged: int = 0
 

@@ -263,12 +263,10 @@ def _report(
         yield f"not compared: case {case}, which {side} did not finish"
     if not comparison.values and not comparison.differing:
         yield "nothing to compare: no case returned or checked any value"
-    elif comparison.first is None or comparison.worst is None:
+    elif comparison.first is None:
         yield f"equal: {compared}"
     else:
-        yield from _difference("first difference", comparison.first)
-        if comparison.worst != comparison.first:
-            yield from _difference("worst difference", comparison.worst)
+        yield from _difference(comparison.first)
         verb = "differs" if comparison.arrays == 1 else "differ"
         yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
 
@@ -290,8 +288,8 @@ def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
     return f"{failure.stage}: {summary}"
 
 
-def _difference(title: str, difference: OutputDifference) -> Iterator[str]:
-    yield f"{title}: {difference.case}, {difference.place}:"
+def _difference(difference: OutputDifference) -> Iterator[str]:
+    yield f"first difference: {difference.case}, {difference.place}:"
     lines = difference.mismatch.report.split("\n")
     if difference.max_ulp is not None and lines[-1].startswith("max abs error"):
         lines[-1] += f", {difference.max_ulp} ulp"

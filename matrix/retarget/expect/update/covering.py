@@ -273,6 +273,7 @@ class Narrowing:
         statuses = {
             name: status_of(self._rules, self._seen, rule, targets, contradicted)
             for name, targets in self._rules.reach(rule).items()
+            if any(self._rules.selects(rule, target) for target in targets)
         }
         gone = {name for name, status in statuses.items() if status.contradicted and not status.keep}
         partly = {name for name, status in statuses.items() if status.contradicted and status.keep}

@@ -16,7 +16,6 @@ Files are relative to the folder. `dtype` is the element type's name, since `.np
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -121,7 +120,6 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
     both = [name for name in left if name in right]
     arrays = values = differing = 0
     first: OutputDifference | None = None
-    worst: OutputDifference | None = None
     for name in both:
         for place, ours, theirs in _pairs(left[name], right[name]):
             arrays += 1
@@ -130,13 +128,11 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
             if mismatch is None:
                 continue
             differing += 1
-            found = OutputDifference(case=name, place=place, mismatch=mismatch, max_ulp=largest_ulp(ours, theirs))
-            first = first or found
-            if worst is None or _badness(found.mismatch) > _badness(worst.mismatch):
-                worst = found
+            if first is None:
+                first = OutputDifference(case=name, place=place, mismatch=mismatch, max_ulp=largest_ulp(ours, theirs))
         if (miscount := _miscount(left[name], right[name], sides)) is not None:
             differing += 1
-            first, worst = first or miscount, miscount
+            first = first or miscount
     unmatched = [(name, sides[1]) for name in left if name not in right]
     unmatched += [(name, sides[0]) for name in right if name not in left]
     return OutputComparison(
@@ -145,7 +141,6 @@ def compare_outputs(folders: tuple[Path, Path], sides: tuple[str, str], toleranc
         values=values,
         differing=differing,
         first=first,
-        worst=worst,
         unmatched=tuple(unmatched),
         judged=sum(left[name].judged or right[name].judged for name in both),
     )
@@ -168,13 +163,6 @@ def _miscount(left: CaseOutputs, right: CaseOutputs, sides: tuple[str, str]) -> 
             summary = f"{sides[0]} has {ours}, {sides[1]} has {theirs}"
             return OutputDifference(case=left.name, place=what, mismatch=Mismatch(summary=summary, report=summary))
     return None
-
-
-def _badness(mismatch: Mismatch) -> tuple[float, float]:
-    """Order mismatches: other shapes or types first, then by relative and by absolute error."""
-    if mismatch.max_abs_error is None and mismatch.max_rel_error is None:
-        return math.inf, math.inf
-    return mismatch.max_rel_error or 0.0, mismatch.max_abs_error or 0.0
 
 
 def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:

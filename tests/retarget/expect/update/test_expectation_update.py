@@ -264,6 +264,14 @@ def test_entries_that_match_nothing_stay_also_where_the_rest_of_their_rule_chang
     ]
 
 
+def test_a_name_in_place_of_a_glob_is_that_of_a_module_where_the_rule_matches_something() -> None:
+    rules = [rule(0, "?", "vulkan")]
+    below = suite(("z",), name="below", folder=FOLDER / "below", compilers=("vmvx",), rules=rules)
+    one = suite(("a", "b"), rules=rules)
+    found = update(one, below, seen=observe(one, everywhere("a", REFUSED, ["vulkan"])))
+    assert changed(found) == [(0, ("a",), "vulkan")]
+
+
 def test_a_module_joins_a_rule_that_names_missing_ones_and_leaves_their_entries_where_they_are() -> None:
     one = suite(rules=[rule(0, ["b", "gone", "a"], signature=REFUSED.signature)])
     failures = everywhere("a", REFUSED) | everywhere("b", REFUSED) | everywhere("c", REFUSED)
