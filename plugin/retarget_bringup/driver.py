@@ -1,29 +1,18 @@
-"""The action `driver`: rungs 0 to 2 of drivers, without a compiler.
-
-The conformance checks of drivers as results and as targets of a ladder: `driver:vulkan::fill.ranges`.
-
-Their outcomes are kept as records of a session of their own, so that results of both are read as one.
-"""
+"""The action `driver`: rungs 0 to 2 of drivers, without a compiler."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from retarget.cli import seconds_above_0
 from retarget.model import DriverCheckOutcome, DriverReport, Origin, Rung, RunTarget, RuntimeConfig
-from retarget.results import ResultsWriter, SessionResults, TargetRecord
 from retarget.session import TIMEOUTS, Declared, Registry, check_drivers, load_extensions
 from retarget.support import RetargetError, did_you_mean
-
-from retarget_bringup.ladder.files import Ladder
-from retarget_bringup.ladder.states import DRIVER, LadderTarget
 
 _COMMAND_LINE = Origin(file=Path(), key_path="")
 _WORDS = {
@@ -53,13 +42,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "drivers that are registered)",
     )
     parser.add_argument("--check", action="append", default=[], metavar="GLOB", help="only these; may be repeated")
-    parser.add_argument("--json", action="store_true", help="print all that is known as JSON")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        metavar="DIR",
-        help="also write the outcomes here, for `retarget bringup NAME --results`",
-    )
     seconds = f"seconds that one check may take ({TIMEOUTS.check:g})"
     parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.check, metavar="SECONDS", help=seconds)
     parser.set_defaults(act=_run)
@@ -76,14 +58,10 @@ def _run(arguments: argparse.Namespace) -> int:
         extensions=extensions,
         globs=arguments.check,
         timeout=arguments.timeout,
-        done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
-        ended=None if arguments.json else lambda report: _print(report_lines(report)),
+        done=lambda outcome: _print(outcome_lines(outcome)),
+        ended=lambda report: _print(report_lines(report)),
         note=lambda line: print(line, file=sys.stderr, flush=True),
     )
-    if arguments.results is not None:
-        write_checks(arguments.results, reports, arguments.check)
-    if arguments.json:
-        print(json.dumps([_as_json(report) for report in reports], indent=1))
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
 
 
@@ -157,48 +135,3 @@ def report_lines(report: DriverReport) -> Iterator[str]:
 
 def _print(lines: Iterable[str]) -> None:
     print("\n".join(lines), flush=True)
-
-
-def _as_json(report: DriverReport) -> Mapping[str, Any]:
-    def said(one: object, *names: str) -> dict[str, Any]:
-        return {name: getattr(one, name) for name in names}
-
-    checks = [
-        said(one, "check", "proves", "state", "detail", "text", "digest")
-        | {"rung": one.rung.word, "seconds": round(one.seconds, 4), "command": _command(one)}
-        for one in report.outcomes
-    ]
-    devices = [said(one, "uri", "name", "driver_version", "runtime") for one in report.devices]
-    own = said(report, "config", "driver", "reason", "hint")
-    return own | {"rung": report.rung.word, "devices": devices, "checks": checks}
-
-
-def write_checks(folder: Path, reports: Iterable[DriverReport], globs: Iterable[str] = ()) -> None:
-    """Write the outcomes of checks, those of `globs` or all, into a folder of results. Raises `RetargetError`."""
-    checks = {f"{DRIVER}{one.config}::{one.check}": (one, report) for report in reports for one in report.outcomes}
-    with ResultsWriter.begin(folder, checks, arguments=tuple(globs)) as writer:
-        session = writer.start.session
-        records = [TargetRecord.of_check(*one, nodeid=name, session=session) for name, one in checks.items()]
-        for record in records:
-            writer.write(record)
-        writer.end(int(any(one.outcome.is_bad for one in records)))
-
-
-def driver_targets(sessions: Sequence[SessionResults], ladder: Ladder, configs: Collection[str]) -> list[LadderTarget]:
-    """Return the checks of drivers that results have of some runtime configs, and those of drivers that only the ladder
-    has. Results may have others too: those of another ladder's drivers.
-
-    A check that the ladder has and results of all checks of its driver do not is no target any more.
-    """
-    known = [
-        (record, session.is_complete and not session.start.arguments)
-        for session in sessions
-        for record in session.records
-        if record.nodeid.startswith(DRIVER) and record.runtime in configs
-    ]
-    found = {record.nodeid: record.trial_digest for record, _ in known}
-    tried = {record.nodeid.partition("::")[0] for record, is_whole in known if is_whole}
-    for line in ladder.lines:
-        if line.target.startswith(DRIVER) and line.target.partition("::")[0] not in tried:
-            found.setdefault(line.target, line.digest)
-    return [LadderTarget(id=one, digest=digest) for one, digest in sorted(found.items())]

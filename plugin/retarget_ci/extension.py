@@ -32,11 +32,10 @@ def retarget_commands() -> Iterable[CommandModule]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
-    from retarget_ci import run, schema, summary, verify
+    from retarget_ci import run, schema, verify
     from retarget_ci.emit import command as emit
     from retarget_ci.planning import command as plan
-    from retarget_ci.planning import fingerprints
 
     subparsers = parser.add_subparsers(dest="action", required=True, metavar="action")
-    for action in (plan, emit, run, summary, verify, fingerprints, schema):
+    for action in (plan, emit, run, verify, schema):
         action.add(subparsers)

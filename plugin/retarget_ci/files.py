@@ -122,9 +122,6 @@ class EventTable(_Table):
     timeout: str | None = Field(default=None, examples=["60 min"])
     """When a leg is stopped. Without it, when the CI system stops it."""
 
-    only_changed: bool = False
-    """Whether a pull request runs only the targets whose compile or cases differ from those of the branch it is for."""
-
     pytest: list[str] = Field(default=[], examples=[["-vv"]])
     """Further arguments of pytest in all its legs, after those of the runner."""
 
@@ -163,10 +160,6 @@ class CiFileTable(_Table):
     labels: list[str] = Field(examples=[["ubuntu-24.04", "gpu-nvidia"]])
     """All labels that machines of this project have. A runner with another one is an error, and so is one without a
     runner."""
-
-    paths_ignore: list[str] = Field(default=["*.md", "*.rst"], examples=[["docs", "*.md"]])
-    """Pathspecs of git, relative to this file: files that no target depends on. After a change of any other file that
-    is no declaration, module or file of cases, `plan --since` leaves no target out."""
 
     setup: list[str] = Field(default=[], examples=[["python3 -m pip install -e .[all]"]])
     """Shell commands that every leg begins with."""
@@ -313,9 +306,6 @@ class _Reader:
         self._twice(top.labels, [("labels", at) for at in range(len(top.labels))])
         for at, text in enumerate(top.paths):
             self._path(text, ("paths", at))
-        for at, pattern in enumerate(top.paths_ignore):
-            if not pattern.strip():
-                self._problem(("paths_ignore", at), f"found {pattern!r}, expected a file, a folder or a pattern")
         if "://" not in top.history:
             self._path(top.history, ("history",), is_there=False)
         self._environment(top.env, ())
@@ -361,8 +351,6 @@ class _Reader:
             )
         if table.branches and not {"push", "pull_request"} & set(table.on):
             self._problem((*path, "branches"), "found branches without push or pull_request in on, which they are for")
-        if table.only_changed and "pull_request" not in table.on:
-            self._problem((*path, "only_changed"), "found only_changed without pull_request in on, which it is for")
         for at, cron in enumerate(table.schedule):
             if not _CRON.fullmatch(cron.strip()):
                 expected = "expected five fields as cron has them, such as '0 3 * * *' for 03:00 UTC every day"

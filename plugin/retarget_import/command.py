@@ -13,15 +13,7 @@ from pathlib import Path
 from retarget.cli import input_path, output_folder
 from retarget.model import CompileTarget, RunTarget, Suite, Target
 from retarget.session import DeclarationLoader, FileName, Registry, expand_suite, load_extensions
-from retarget.support import (
-    Diagnostic,
-    DiagnosticsError,
-    RetargetError,
-    counted,
-    display_path,
-    read_regular,
-    write_files,
-)
+from retarget.support import Diagnostic, DiagnosticsError, RetargetError, counted, display_path, write_files
 
 from retarget_import.declarations import declarations_of
 from retarget_import.evaluate import BUILD_FILES, CHECK_RULES, LIT_RULES, BuildFile, read_build_file
@@ -39,10 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=output_folder,
         required=True,
         metavar="DIR",
-        help=(
-            f"write {FileName.MATRIX} to this folder and each {FileName.SUITE} below it. Where the BUILD files are "
-            "below it already, their modules stay where they are; else they are copied"
-        ),
+        help=f"write {FileName.MATRIX} to this folder, which has the BUILD files, and each {FileName.SUITE} beside one",
     )
     parser.add_argument(
         "--verify",
@@ -65,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     tables = {output / path: tables for path, tables in declarations_of(folders).items()}
     head = "# Imported from BUILD.bazel by `retarget import-bazel`."
     texts = {path: "\n\n".join([head, *mine]) + "\n" for path, mine in tables.items()}
-    remedy = "import into another folder, or replace them with --force"
-    written = write_files([*texts.items(), *_copies(output, folders).items()], force=arguments.force, remedy=remedy)
+    written = write_files(texts.items(), force=arguments.force, remedy="replace them with --force")
     every = [table for mine in tables.values() for table in mine]
     sorts = ("compiler config", "runtime config", "target config", "module test suite")
     counts = [counted(sum(one.startswith(f"[[{sort.replace(' ', '_')}]]") for one in every), sort) for sort in sorts]
@@ -115,21 +103,19 @@ def _read(paths: Iterable[Path]) -> list[BuildFile]:
 
 
 def _folders(builds: Sequence[BuildFile], output: Path, registry: Registry) -> tuple[list[Folder], list[str]]:
-    """Return the folders with check tests, then those with lit tests; and what is left out.
-
-    Modules stay where they are if all BUILD files are below the folder that is written to.
-    """
-    places = [build.path.resolve().parent for build in builds]
-    is_in_place = all(place.is_relative_to(output) for place in places)
-    top = output if is_in_place else Path(os.path.commonpath(places))
+    """Return the folders with check tests, then those with lit tests; and what is left out. Raises
+    `argparse.ArgumentError` where a BUILD file is not below the folder that is written to."""
     found: dict[str, list[Folder]] = {"check": [], "filecheck": []}
     left_out: list[str] = []
-    for build, place in zip(builds, places, strict=True):
+    for build in builds:
         *tests, more = read_tests(build, registry.drivers)
-        here = {file.name for file in place.glob("*.mlir") if file.is_file()}
-        used = {test.module for group in tests for test in group}
-        files = frozenset(here if is_in_place else here & used)
-        path = place.relative_to(top).as_posix()
+        place = build.path.resolve().parent
+        if not place.is_relative_to(output):
+            expected = "expected a folder that has it; copy the tests first where they are to be elsewhere"
+            msg = f"-o {display_path(output)}: found {display_path(build.path)}, which is not below it; {expected}"
+            raise argparse.ArgumentError(None, msg)
+        files = frozenset(file.name for file in place.glob("*.mlir") if file.is_file())
+        path = place.relative_to(output).as_posix()
         for kind, mine in zip(found, tests, strict=True):
             if mine:
                 found[kind].append(Folder(path=path, kind=kind, build=build.path, files=files, tests=tuple(mine)))
@@ -140,22 +126,6 @@ def _folders(builds: Sequence[BuildFile], output: Path, registry: Registry) -> t
         msg = f"found no test to take over, expected calls of {', '.join((*CHECK_RULES, *LIT_RULES))}"
         raise RetargetError("\n".join([msg, *left_out]))
     return [folder for folders in found.values() for folder in folders], left_out
-
-
-def _copies(output: Path, folders: Iterable[Folder]) -> dict[Path, bytes]:
-    """Return the contents of the tested modules, by the files that they are copied to if they are elsewhere."""
-    copies: dict[Path, bytes] = {}
-    for folder in folders:
-        for module in {test.module for test in folder.tests}:
-            source, copy = folder.build.parent / module, output / folder.path / module
-            if copy.resolve() == source.resolve():
-                continue
-            try:
-                copies[copy] = read_regular(source)
-            except OSError as error:
-                msg = f"{display_path(source)}: cannot be read: {error.strerror or error}; expected a module"
-                raise RetargetError(msg) from error
-    return copies
 
 
 _Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str]

@@ -26,27 +26,18 @@ The files that sharktank_models and torch_models keep for each model have flags 
     device                      the device to run on
     compile_chip_expecting_to_fail  chips for which the model is expected not to compile
 
-Each may have golden values. Those of a model, and the tolerance, may have a value for each chip (`{"mi300": 19.5}`):
-
-    golden_times_ms                    (torch_ops) the time of each test, in ms
-    golden_time_ms, golden_time        (torch_models, sharktank_models) the time of a model, in ms
-    golden_dispatch, golden_size       its dispatches, and the bytes of its artifact; in torch_models
-                                       golden_dispatch_count and golden_binary_size
-    golden_time_tolerance_multiplier   what a time is multiplied with to be the bound
-
-What else a file has (inputs to download) is not taken over, and noted. Comments and trailing commas are allowed, as in
-JSON5.
+What else a file has (inputs to download, golden values) is not taken over, and noted. Comments and trailing commas are
+allowed, as in JSON5.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--chip",
         default="",
         metavar="NAME",
-        help="take over what a file has for this chip: golden values, and whether the model fails to compile",
+        help="expect the failures of models that a file expects not to compile for this chip",
     )
     parser.add_argument("--force", action="store_true", help="replace files that are there with another content")
 
@@ -101,25 +92,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     named = [_named(text) for text in arguments.config]
-    configs, golden, notes = _read(named, arguments.chip)
+    configs, notes = _read(named, arguments.chip)
     names = [as_config_name(config.name) for config in configs]
     rules = rules_of(configs, notes)
-    tables = {FileName.MATRIX: ["root = true", *config_tables(configs)]} if configs else {}
-    tables[FileName.EXPECTATIONS] = [*rules, *golden_rules(golden, names)]
+    tables = {FileName.MATRIX: ["root = true", *config_tables(configs)], FileName.EXPECTATIONS: rules}
     about = f"# Taken over from {', '.join(dict.fromkeys(path.name for _, path in named))}."
     files = {name: "\n\n".join([about, *mine]) + "\n" for name, mine in tables.items()}
     if arguments.suite is not None:
         srcs = ["**/run_module_io_flags.txt"]
         suite = toml_table("module_test_suite", name=arguments.suite, srcs=srcs, kind="run-module", targets=names)
         files[FileName.SUITE] = f"{suite}\n"
-    lines = [f"note: {note}" for note in notes]
-    if configs:
-        entries = sum(len(tests) for config in configs for tests in config.lists.values())
-        found = f"{counted(entries, 'listed test')} of {counted(len(configs), 'config')}"
-        lines.append(f"{found} became {counted(len(rules), 'rule')}")
-    if golden:
-        lines.append(f"{counted(len(golden), 'golden value')} became [[golden]] rules")
-    counts = "\n".join([*lines, ""])
+    entries = sum(len(tests) for config in configs for tests in config.lists.values())
+    found = f"{counted(entries, 'listed test')} of {counted(len(configs), 'config')}"
+    counts = "".join([*(f"note: {note}\n" for note in notes), f"{found} became {counted(len(rules), 'rule')}\n"])
     if arguments.output is None:
         sys.stdout.write("\n".join(f"# {name}\n{text}" for name, text in files.items()))
         sys.stderr.write(counts)
@@ -136,38 +121,32 @@ def _named(text: str) -> tuple[str, Path]:
     return (name, Path(path)) if separator and "/" not in name and not Path(text).exists() else ("", Path(text))
 
 
-def _read(
-    files: list[tuple[str, Path]], chip: str
-) -> tuple[list[ConfigLists], list[tuple[str, GoldenValue]], list[str]]:
-    """Return the configs, golden values with the names of what they are about, and notes."""
+def _read(files: list[tuple[str, Path]], chip: str) -> tuple[list[ConfigLists], list[str]]:
+    """Return the configs, and notes."""
     diagnostics: list[Diagnostic] = []
     configs: list[ConfigLists] = []
     notes: list[str] = []
-    golden: list[tuple[str, GoldenValue]] = []
     for name, path in files:
         try:
-            found, values, further = read_config_file(path, chip)
+            found, further = read_config_file(path, chip)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue
         notes += further
         # A file of several models distinguishes its configs by what follows its own name.
-        mine = [
+        configs += [
             replace(config, name=name + config.name.removeprefix(path.stem) if len(found) > 1 else name)
             if name
             else config
             for config in found
         ]
-        configs += mine
-        about = [config.name for config in mine] or [name or path.stem]
-        golden += [(one, value) for one in about for value in values]
     diagnostics += config_errors(configs)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
-    if not configs and not golden:
+    if not configs:
         msg = f"{'; '.join(notes)}; expected config files with compile flags"
         raise RetargetError(msg)
-    return configs, golden, notes
+    return configs, notes
 
 
 class _List(Struct, frozen=True, kw_only=True):
@@ -276,28 +255,6 @@ def _targets_of(config: str) -> str:
     return f"compiler(name='{as_config_name(config)}')"
 
 
-def golden_rules(values: Sequence[tuple[str, GoldenValue]], configs: Collection[str]) -> list[str]:
-    """Return the rules for values of configs as TOML, those of one bound together.
-
-    A value of a name that no config has is of the module with that name.
-    """
-    groups: dict[tuple[str, str, str | int, str], list[str]] = defaultdict(list)
-    for name, value in values:
-        when = as_config_name(name) if as_config_name(name) in configs else ""
-        groups[when, value.metric, value.most, value.source].append(value.module or ("*" if when else name))
-    return [
-        toml_table(
-            "golden",
-            match=modules[0] if len(modules) == 1 else sorted(modules),
-            when=_targets_of(when) if when else None,
-            metric=metric,
-            max=most,
-            reason=f"taken over from {source}",
-        )
-        for (when, metric, most, source), modules in groups.items()
-    ]
-
-
 LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
 _OUTCOMES = "tests_and_expected_outcomes"
 _LIST_OF_OUTCOME = {
@@ -317,33 +274,12 @@ _DEVICES = {word: hal.name for hal in HAL_DRIVERS.values() for word in (hal.devi
 _DEVICES["cpu"] = _DEVICES["local"]
 """The device that runs what is compiled for this, where a file names none."""
 
-_METRICS = {
-    "golden_time_ms": "latency",
-    "golden_time": "latency",
-    "golden_dispatch": "dispatches",
-    "golden_dispatch_count": "dispatches",
-    "golden_size": "artifact-size",
-    "golden_binary_size": "artifact-size",
-}
 _TEST_ID = re.compile(r"(?:.*::)?(?:test_)?(?P<name>[^\[\]]*)(?:\[(?P<parameter>[^\[\]]+)\])?$")
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Number = Annotated[float, msgspec.Meta(gt=0, lt=1e18)]
-_OfChips = _Number | dict[str, _Number] | None
 
 
-class _Golden(msgspec.Struct, kw_only=True):
-    golden_times_ms: dict[str, _Number] = {}
-    golden_time_tolerance_multiplier: _OfChips = None
-    golden_time_ms: _OfChips = None
-    golden_time: _OfChips = None
-    golden_dispatch: _OfChips = None
-    golden_dispatch_count: _OfChips = None
-    golden_size: _OfChips = None
-    golden_binary_size: _OfChips = None
-
-
-class _Config(_Golden, kw_only=True):
+class _Config(msgspec.Struct, kw_only=True):
     config_name: _Text
     iree_compile_flags: list[_Text]
     iree_run_module_flags: list[_Text]
@@ -364,7 +300,7 @@ class _Config(_Golden, kw_only=True):
                 raise ValueError(msg)
 
 
-class _Model(_Golden, kw_only=True):
+class _Model(msgspec.Struct, kw_only=True):
     device: _Text = ""
     compile_chip_expecting_to_fail: list[_Text] = []
 
@@ -383,28 +319,18 @@ class ConfigLists(Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
-class GoldenValue(Struct, frozen=True, kw_only=True):
-    """A bound, of the module `module` (empty: of all). `most` is a number, or a text with a unit."""
-
-    module: str = ""
-    metric: str
-    most: str | int
-    source: str
-
-
-def read_config_file(file: Path, chip: str = "") -> tuple[Sequence[ConfigLists], Sequence[GoldenValue], Sequence[str]]:
-    """Return the configs and golden values of a file, and notes on what is not taken over. `chip` is that of the golden
-    values and of the expected failures of a model. Raises `DiagnosticsError`."""
+def read_config_file(file: Path, chip: str = "") -> tuple[Sequence[ConfigLists], Sequence[str]]:
+    """Return the configs of a file, and notes on what is not taken over. `chip` is that of the expected failures of a
+    model. Raises `DiagnosticsError`."""
     notes: list[str] = []
     try:
         data = msgspec.convert(_content(file), dict[str, Any])
         is_model = not data.keys() & {"config_name", "iree_compile_flags", "iree_run_module_flags", *LISTS, _OUTCOMES}
         configs = [*_model_configs(file, data, chip, notes)] if is_model else [_config(file, data, notes)]
-        golden = [*_golden_values(file, data, chip, notes)]
     except msgspec.ValidationError as error:
         message, _, key = str(error).partition(" - at `$.")
         raise DiagnosticsError([Diagnostic(file=file, key_path=key.rstrip("`"), message=message)]) from error
-    return configs, golden, [f"{file.name}: {one}" for one in notes]
+    return configs, [f"{file.name}: {one}" for one in notes]
 
 
 def _content(file: Path) -> object:
@@ -468,8 +394,7 @@ def _model_configs(file: Path, data: Mapping[str, Any], chip: str, notes: list[s
     found = {key: match for key in data if (match := _MODEL_FLAGS.fullmatch(key))}
     flags = msgspec.convert({key: data[key] for key in found}, dict[str, list[_Text]])
     if not flags:
-        if not data.keys() & {*_Golden.__struct_fields__}:
-            notes.append("found no compiler_flags, so that there is no config to take over")
+        notes.append("found no compiler_flags, so that there is no config to take over")
         return
     if left := [key for key in data if key not in {*flags, *model.__struct_fields__}]:
         notes.append(f"{', '.join(left)}: not taken over")
@@ -508,32 +433,3 @@ def _module_of(test: str) -> str:
     found = _TEST_ID.match(test)
     name = (found["parameter"] or found["name"]) if found is not None else test
     return name.removesuffix(".onnx") or test
-
-
-def _golden_values(file: Path, data: Mapping[str, Any], chip: str, notes: list[str]) -> Iterator[GoldenValue]:
-    golden = msgspec.convert(data, _Golden)
-    for test, time in golden.golden_times_ms.items():
-        source = f"golden_times_ms of {data.get('config_name', file.stem)}"
-        yield GoldenValue(module=test, metric="latency", most=_time(time), source=source)
-    tolerance = _of_chip(golden.golden_time_tolerance_multiplier, chip) or 1
-    other_chips: dict[str, None] = {}
-    for key, metric in _METRICS.items():
-        given = getattr(golden, key)
-        value = _of_chip(given, chip)
-        if value is not None:
-            most: str | int = _time(value * tolerance) if metric == "latency" else f"{value:.0f} B"
-            most = math.ceil(value) if metric == "dispatches" else most
-            source = f"{key} of {file.stem}{f', {chip}' if isinstance(given, dict) else ''}"
-            yield GoldenValue(metric=metric, most=most, source=source)
-        elif isinstance(given, dict):
-            other_chips |= dict.fromkeys(given)
-    if other_chips:
-        notes.append(f"the golden values of {', '.join(other_chips)} are taken over with --chip")
-
-
-def _of_chip(value: _OfChips, chip: str) -> float | None:
-    return value.get(chip) if isinstance(value, dict) else value
-
-
-def _time(milliseconds: float) -> str:
-    return f"{round(milliseconds, 6):.12g} ms"

@@ -121,7 +121,7 @@ def _bringup(file: Path) -> dict[str, Any]:
     except msgspec.DecodeError as error:
         msg = f"{display_path(file)}: {error}; {expected}"
         raise RetargetError(msg) from error
-    lacking = {"name", "rungs", "drivers", "blockers", "next"} - status.keys()
+    lacking = {"name", "rungs", "blockers", "next"} - status.keys()
     if lacking or status.get("version") != _BRINGUP:
         found = f"version {status['version']!r}" if not lacking else f"no {', '.join(sorted(lacking))}"
         msg = f"{display_path(file)}: found {found}, {expected} in version {_BRINGUP}"

@@ -215,8 +215,8 @@ def find_failure(engine: Engine, chosen: Chosen) -> FailedTarget:
 
     Raises `RetargetError` where it passes, where it cannot run here, and where its failure says nothing of it.
     """
-    if isinstance(chosen.target, RunTarget) and engine.registry.gives_no_outputs(chosen.target.runtime):
-        msg = f"{chosen.id} runs behind run_under, which gives no outputs back: it cannot be reproduced alone"
+    if isinstance(chosen.target, RunTarget) and chosen.target.runtime.run_under:
+        msg = f"{chosen.id} runs behind run_under, which a bundle does not hold: it cannot be reproduced alone"
         raise RetargetError(msg)
     if isinstance(chosen.target, RunTarget) and (host := chosen.target.runtime.host) is not None:
         msg = f"{chosen.id} runs on host {host.name!r}: what a bundle reproduces runs on the machine that opens it"

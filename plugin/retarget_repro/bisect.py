@@ -11,7 +11,6 @@ Layout of the folder `releases` of the cache::
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shlex
 import subprocess
@@ -21,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -52,7 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=whole_number, default=1, metavar="N", help="a version is good if the target passes N times (1)"
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,26 +69,19 @@ def run(arguments: argparse.Namespace) -> int:
     versions = _between(known, arguments.good, known[-1] if arguments.bad is None else arguments.bad)
     bisection = Bisection(arguments=arguments, chosen=chosen, parts=parts, releases=releases)
     moved = " and ".join(f"{' and '.join(packages)} ({part})" for part, packages in parts.items())
-    bisection.say(f"{chosen.id}\n{len(versions)} releases of {moved} from {versions[0]} to {versions[-1]}")
+    _print(f"{chosen.id}\n{len(versions)} releases of {moved} from {versions[0]} to {versions[-1]}")
     bisection.verify(versions[0], versions[-1])
     last, first = boundary(versions, bisection.judge)
     good, bad = bisection.tried[versions[last]], bisection.tried[versions[first]]
     unknown = [bisection.tried[version] for version in versions[last + 1 : first]]
     is_newer = known.index(versions[0]) < known.index(versions[-1])
-    if arguments.json:
-        result = {
-            "target": chosen.id,
-            "packages": parts,
-            "good": good.version,
-            "bad": bad.version,
-            "first": None if unknown else bad.version if is_newer else good.version,
-            "unknown": [one.version for one in unknown],
-            "tried": [one.json() for one in bisection.tried.values()],
-        }
-        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.write("\n".join(_text(good, bad, unknown, is_newer=is_newer)) + "\n")
+    _print("\n".join(_text(good, bad, unknown, is_newer=is_newer)))
     return 1 if unknown else 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def _parts(chosen: Chosen, only: str | None) -> dict[str, tuple[str, ...]]:
@@ -172,26 +162,10 @@ class Tried(Struct, frozen=True, kw_only=True):
     version: str
     verdict: Verdict
     attempt: Attempt
-    folder: Path | None = None
     commands: Sequence[str] = ()
 
     def __str__(self) -> str:
         return f"{self.version}  {self.verdict:<4}  {self.attempt}"
-
-    def json(self) -> Mapping[str, Any]:
-        """Return it as plain data."""
-        observation = self.attempt.observation
-        return {
-            "version": self.version,
-            "verdict": self.verdict.value,
-            "stage": observation.stage if observation is not None else "",
-            "signature": observation.signature if observation is not None else "",
-            "message": str(self.attempt),
-            "builds": list(self.attempt.builds),
-            "seconds": round(self.attempt.seconds, 3),
-            "folder": str(self.folder or ""),
-            "commands": list(self.commands),
-        }
 
 
 class Bisection(Struct, kw_only=True):
@@ -221,14 +195,8 @@ class Bisection(Struct, kw_only=True):
     def judge(self, version: str) -> Verdict:
         """Try a version, print its line, and return what it is."""
         tried = self.tried[version] = self._tried(version)
-        self.say(str(tried))
+        _print(str(tried))
         return tried.verdict
-
-    def say(self, line: str) -> None:
-        """Print a line of the report; where it is JSON, to standard error."""
-        stream = sys.stderr if self.arguments.json else sys.stdout
-        stream.write(f"{line}\n")
-        stream.flush()
 
     def _tried(self, version: str) -> Tried:
         try:
@@ -240,9 +208,7 @@ class Bisection(Struct, kw_only=True):
         others = [move(one, parts=self.parts, like=own) for one in self.chosen.others]
         chosen = replace(self.chosen, target=move(own, parts=self.parts), others=others)
         extensions = self.arguments.retarget_extension
-        with Engine(
-            registry=chosen.registry, extensions=extensions, cases=self.arguments.case, note=self.say
-        ) as engine:
+        with Engine(registry=chosen.registry, extensions=extensions, cases=self.arguments.case, note=_print) as engine:
             found = attempt(engine, chosen)
             for _ in range(1, self.arguments.runs if isinstance(chosen.target, RunTarget) else 1):
                 found = attempt(engine, chosen) if found.passed else found
@@ -253,7 +219,7 @@ class Bisection(Struct, kw_only=True):
             verdict = Verdict.SKIP
         else:
             verdict, self.bad = Verdict.BAD, self.bad or found
-        return Tried(version=version, verdict=verdict, attempt=found, folder=folder, commands=commands)
+        return Tried(version=version, verdict=verdict, attempt=found, commands=commands)
 
 
 def _does(tried: Tried) -> str:

@@ -156,14 +156,4 @@ def _statement(bundle: Bundle) -> str:
     if found.same < found.runs:
         return f"flaky: reproduced in {found.same} of {found.runs} runs; else {'; '.join(found.others)}"
     times = "once" if found.runs == 1 else f"in {found.same} of {found.runs} runs"
-    return f"reproduced {times} from the bundle{_with_what(bundle)}: {bundle.observed}"
-
-
-def _with_what(bundle: Bundle) -> str:
-    """Say what the failure was reproduced with besides the bundle and the packages."""
-    run = bundle.run
-    if run is None or not run.run_under:
-        return " alone"
-    if run.needs:
-        return f" and {', '.join(run.needs)} of run_under, which it does not hold"
-    return f" and what its copy of {Path(run.run_under[0]).name} runs"
+    return f"reproduced {times} from the bundle alone: {bundle.observed}"

@@ -71,7 +71,6 @@ schedule = ["0 3 * * *"]
 select = "not slow"
 budget = "1 h 30 min"
 timeout = "90 s"
-only_changed = true
 pytest = ["-x"]
 
 [[waiver]]
@@ -85,7 +84,6 @@ until = 2031-01-31
     assert config == CiConfig.model_construct(
         file=file,
         paths=["suites"],
-        paths_ignore=["*.md", "*.rst"],
         labels=["ubuntu-24.04", "gpu"],
         setup=["pip install -e ."],
         env={"A": "1"},
@@ -115,7 +113,6 @@ until = 2031-01-31
                 select="not slow",
                 budget="1 h 30 min",
                 timeout="90 s",
-                only_changed=True,
                 pytest=["-x"],
             )
         ],
@@ -161,7 +158,7 @@ reason = "x"
 """,
     ) == [
         "ci.toml:2: bogus: found the unknown key 'bogus', "
-        "expected one of emit, env, event, history, labels, paths, paths_ignore, runner, setup, waiver",
+        "expected one of emit, env, event, history, labels, paths, runner, setup, waiver",
         "ci.toml:6: runner[0].labels[0]: found 'ubuntu-24.4', "
         "expected one of the labels of this project (ubuntu-24.04, gpu); did you mean 'ubuntu-24.04'?",
         "ci.toml:7: runner[0].archh: found the unknown key 'archh', expected one of arch, builds, capacity, compiles, "
@@ -208,8 +205,6 @@ reason = "x"
          "cron has them, such as '0 3 * * *' for 03:00 UTC every day"),
         ('["pull_request"]', '["manual"]\nbranches = ["main"]',
          "event[0].branches: found branches without push or pull_request in on, which they are for"),
-        ('["pull_request"]', '["push"]\nonly_changed = true',
-         "event[0].only_changed: found only_changed without pull_request in on, which it is for"),
         ('labels = ["ubuntu-24.04", "gpu"]', 'labels = ["ubuntu-24.04"]\nenv = { "A B" = "1" }',
          "env.\"A B\": found 'A B', expected the name of an environment variable: letters, digits and _"),
         ('labels = ["ubuntu-24.04", "gpu"]', 'labels = ["ubuntu-24.04"]\npaths = ["../x", "none"]',

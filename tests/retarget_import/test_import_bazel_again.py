@@ -15,11 +15,11 @@ from retarget_import.command import _shown, _words
 
 
 def test_what_cannot_be_written_leaves_nothing_written(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
-    Path("out/b.mlir").mkdir(parents=True)
-    assert main(["import-bazel", "ops", "-o", "out"]) == 1
-    assert capsys.readouterr().err == "cannot write out/b.mlir: found a folder; nothing was written\n"
-    assert [path.name for path in Path("out").iterdir()] == ["b.mlir"]
+    write(cwd, FIRST, "a.mlir", "b.mlir")
+    Path("suite.toml").mkdir()
+    assert import_here() == 1
+    assert capsys.readouterr().err == "cannot write suite.toml: found a folder; nothing was written\n"
+    assert not Path("matrix.toml").exists()
 
 
 def test_verify_reads_what_was_written_and_lists_what_differs(
@@ -102,8 +102,11 @@ def test_a_test_is_named_by_all_that_tells_it_from_others(key: Any, text: str) -
     assert _shown(key) == text
 
 
-def test_elsewhere_only_modules_of_tests_are_taken(cwd: Path) -> None:
-    write(cwd / "ops", FIRST, "a.mlir", "b.mlir", "unused.mlir")
-    assert main(["import-bazel", "ops", "-o", "out", "--verify"]) == 0
-    assert sorted(path.name for path in Path("out").glob("*.mlir")) == ["a.mlir", "b.mlir"]
-    assert "unused" not in Path("out/suite.toml").read_text()
+def test_build_files_that_are_elsewhere_are_not_imported(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(cwd / "ops", FIRST, "a.mlir", "b.mlir")
+    assert main(["import-bazel", "ops", "-o", "out"]) == 2
+    assert capsys.readouterr().err == (
+        "retarget: -o out: found ops/BUILD.bazel, which is not below it; expected a folder that has it; copy the tests "
+        "first where they are to be elsewhere\n"
+    )
+    assert not Path("out").exists()

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from report_results import failed, node_id, record, some_records, write_leg_plan, write_results
 from retarget.cli import main
-from retarget.results import Outcome, Plan
+from retarget.results import Outcome
 from retarget.support import RetargetError
 from retarget_report.command import VIEWS, as_script, write_site
 from retarget_report.read import Report, read_report
@@ -220,9 +220,3 @@ def test_planned_targets_without_a_result_are_an_alarm_and_unplanned_ones_a_warn
     index = write_site(report, tmp_path / "site").read_text(encoding="utf-8")
     assert "<strong>Missing:</strong> 1 of 4 targets are planned, but have no result." in index
     assert "2 of 4 targets have a result of none of the plans." in index
-
-
-def test_the_page_says_what_a_plan_left_out(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_bytes(Plan(event="pr", paths=(".",), since="HEAD^1", unchanged=1234).text)
-    index = write_site(read_report([tmp_path / "none"], [tmp_path / "plan.json"]), tmp_path / "site")
-    assert "plan pr, 0 legs, 1,234 targets left out: the same in HEAD^1" in index.read_text()

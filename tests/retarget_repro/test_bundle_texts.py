@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,7 +40,6 @@ from retarget_repro.bundle.format import (
     read_bundle,
     write_json,
 )
-from retarget_repro.bundle.write import foreign_code, packed_command
 from retarget_repro.command import _statement
 
 STEP = CompileStep(compiler="iree", source="m.mlir", flags=("--x={bundle}/inputs/0/y",), env={"A": "1"}, timeout=1.0)
@@ -91,20 +89,6 @@ def test_an_observation_names_both_stages_where_they_differ(observed: Observed, 
     assert str(observed) == text
 
 
-@pytest.mark.parametrize(
-    ("words", "needs"),
-    [
-        ((), ()),
-        (("qemu", "-L", "/usr/lib"), ("qemu", "/usr/lib")),
-        (("{bundle}/run_under/0/x.sh", "5"), ()),
-        (("{bundle}/run_under/0/x.sh", "{bundle}/run_under/1/y"), ()),
-        (("{bundle}/run_under/0/x.sh", "/opt/z"), ("/opt/z",)),
-    ],
-)
-def test_what_run_under_needs_besides_the_bundle_is_known(words: tuple[str, ...], needs: tuple[str, ...]) -> None:
-    assert msgspec.structs.replace(RUN, run_under=words).needs == needs
-
-
 def test_variables_are_those_of_compile_and_run() -> None:
     assert made().variables == ("A",)
     assert made(run=msgspec.structs.replace(RUN, env={"B": "2", "A": "3"})).variables == ("A", "B")
@@ -121,30 +105,16 @@ def test_a_description_may_have_so_many_bytes_and_no_more(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("found", "run_under", "text"),
+    ("found", "text"),
     [
-        (Reproduced(runs=2, same=0, others=("good: x", "y")), (), "not reproduced in 2 runs: good: x; y"),
-        (Reproduced(runs=3, same=2, others=("good: x",)), (), "flaky: reproduced in 2 of 3 runs; else good: x"),
-        (Reproduced(runs=1, same=1), (), "reproduced once from the bundle alone: run: INTERNAL"),
-        (Reproduced(runs=2, same=2), (), "reproduced in 2 of 2 runs from the bundle alone: run: INTERNAL"),
-        (
-            Reproduced(runs=2, same=2),
-            ("qemu", "-L", "/usr/lib"),
-            "reproduced in 2 of 2 runs from the bundle and qemu, /usr/lib of run_under, which it does not hold: "
-            "run: INTERNAL",
-        ),
-        (
-            Reproduced(runs=1, same=1),
-            ("{bundle}/run_under/0/x.sh",),
-            "reproduced once from the bundle and what its copy of x.sh runs: run: INTERNAL",
-        ),
+        (Reproduced(runs=2, same=0, others=("good: x", "y")), "not reproduced in 2 runs: good: x; y"),
+        (Reproduced(runs=3, same=2, others=("good: x",)), "flaky: reproduced in 2 of 3 runs; else good: x"),
+        (Reproduced(runs=1, same=1), "reproduced once from the bundle alone: run: INTERNAL"),
+        (Reproduced(runs=2, same=2), "reproduced in 2 of 2 runs from the bundle alone: run: INTERNAL"),
     ],
 )
-def test_the_statement_says_how_often_and_with_what(found: Reproduced, run_under: tuple[str, ...], text: str) -> None:
-    run = msgspec.structs.replace(RUN, run_under=run_under)
-    assert _statement(made(reproduced=found, run=run)) == text
-    if not run_under:
-        assert _statement(made(reproduced=found)) == text
+def test_the_statement_says_how_often(found: Reproduced, text: str) -> None:
+    assert _statement(made(reproduced=found)) == text
 
 
 @pytest.mark.parametrize(
@@ -240,29 +210,14 @@ def test_a_failure_is_looked_for_in_as_many_runs_as_are_wanted(monkeypatch: pyte
         assert left == []
 
 
-def test_what_gives_no_outputs_is_not_packed() -> None:
+def test_what_runs_behind_a_wrapper_is_not_packed() -> None:
     engine: Any = SimpleNamespace(registry=load_extensions())
-    under = chosen(run_target(compile_target(), driver="opencl", run_under=("env",)))
-    with pytest.raises(RetargetError, match="runs behind run_under, which gives no outputs back"):
+    under = chosen(run_target(compile_target(), run_under=("env",)))
+    with pytest.raises(RetargetError, match="runs behind run_under, which a bundle does not hold"):
         find_failure(engine, under)
 
 
 # ---------------------------------------------------------------- what is written
-
-
-def test_scripts_of_a_command_are_copied_and_programs_are_not(cwd: Path) -> None:
-    (cwd / "x.sh").write_text("#!/bin/sh\n")
-    (cwd / "program").write_bytes(b"\x7fELF\xff\xfe")
-    words = (f"{cwd}/x.sh", "./x.sh", "x.sh", f"{cwd}/program", str(cwd), "/nowhere/y", "5")
-    folder = cwd / "bundle"
-    folder.mkdir()
-    packed = ("{bundle}/run_under/0/x.sh", "{bundle}/run_under/1/x.sh", *words[2:])
-    assert packed_command(folder, words) == packed
-    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.sh")) == [
-        "run_under/0/x.sh",
-        "run_under/1/x.sh",
-    ]
-    assert foreign_code(folder) == ("run_under/0/x.sh", "run_under/1/x.sh")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +227,6 @@ def test_scripts_of_a_command_are_copied_and_programs_are_not(cwd: Path) -> None
         (compile_target(), False, "iree"),
         (compile_target(), True, "retarget"),
         (run_target(compile_target(), driver="opencl"), True, "retarget"),
-        (run_target(compile_target(), run_under=("env",)), True, "retarget"),
     ],
 )
 def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, ran: bool, kind: str) -> None:
@@ -282,11 +236,11 @@ def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, ran: boo
 
 
 def test_a_run_has_the_devices_and_what_its_configs_say() -> None:
-    plain = write._run_step(Path(), run_target(compile_target(), env=(("A", "1"), ("B", "2"))), [DEVICE], ["A"])
+    plain = write._run_step(run_target(compile_target(), env=(("A", "1"), ("B", "2"))), [DEVICE], ["A"])
     use = DeviceUse(uri="d://0", name="n", driver_version="1", runtime="rt 1")
     assert (plain.devices, plain.env, plain.timeout) == ((use,), {"B": "2"}, write.TIMEOUTS.run)
     target = replace(run_target(compile_target(), devices=("d://0?x=1",)), timeout=3.0)
-    one = write._run_step(Path(), target, [DEVICE], ())
+    one = write._run_step(target, [DEVICE], ())
     assert (one.devices[0].uri, one.timeout) == ("d://0?x=1", 3.0)
 
 
@@ -329,27 +283,6 @@ def test_other_commands_by_hand_are_left_out(tmp_path: Path) -> None:
     ]
     assert list(write._commands(tmp_path, made(toolchain="retarget"))) == ["python3 repro.py"]
     assert list(write._commands(tmp_path, made(compile=model))) == ["python3 repro.py"]
-
-
-def test_the_digest_of_a_package_is_that_of_its_own_files() -> None:
-    own = "b.py,sha256=2,2\na.py,sha256=1,1\n"
-    digest = hashlib.sha256(b"a.py,sha256=1,1\nb.py,sha256=2,2").hexdigest()
-    installed = "../../bin/x,sha256=3,3\na-1.dist-info/RECORD,sha256=4,4\na.pyc,,\n"
-    assert write._record_digest(own + installed) == write._record_digest(own) == digest
-    assert write._record_digest(installed) == write._record_digest("") == ""
-    found = {one.name: one for one in write._packages(None)}
-    assert found["numpy"].digest
-    assert "retarget" in found
-
-
-def test_packages_of_a_toolchain_come_before_those_of_this_environment(tmp_path: Path) -> None:
-    assert not any(one.name.startswith("iree-") for one in write._packages(tmp_path))
-    assert any(one.name == "numpy" for one in write._packages(tmp_path))
-    info = tmp_path / "iree_base_compiler-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: iree-base-compiler\nVersion: 0.1\n")
-    found = [one for one in write._packages(tmp_path) if one.name == "iree-base-compiler"]
-    assert [one.version for one in found] == ["0.1"]
 
 
 # ---------------------------------------------------------------- written only if it reproduces

@@ -41,7 +41,7 @@ def bundle(at: str = "compile", stage: str = "compile", signature: str = "no suc
     step = {"source": "m.mlir", "flags": ["--a={bundle}/b"], "env": {"A": "1"}, "timeout": 5.0}
     observed = {"at": at, "stage": stage, "signature": signature}
     known = {"toolchain": "iree", "observed": observed, "compile": step, "artifact": "a.vmfb"}
-    return {**known, "run": {"run_under": [], "timeout": 7.0, "env": {}}, **fields}
+    return {**known, "run": {"timeout": 7.0, "env": {}}, **fields}
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ from retarget.model.outcomes import DeviceInfo, Rung
 
 
 class DriverCheck(Struct, frozen=True, kw_only=True):
-    """A check: its name (`fill.ranges`), what it proves in one sentence, and 12 hex digits that change with it."""
+    """A check: its name (`fill.ranges`), and what it proves in one sentence."""
 
     name: str
     proves: str
-    digest: str
 
 
 class CheckState(StrEnum):
@@ -35,17 +34,15 @@ class CheckState(StrEnum):
 class DriverCheckOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of one check on one device.
 
-    `config` is the runtime config, which has the driver's name where none was declared; `device` the URI of what was
-    opened, empty if nothing was. `rung` is how far the check shows the driver to be. `detail` is one line, empty if it
-    passed; `text` all that is known: what the check did, to the last thing before a crash.
+    `config` is the runtime config, which has the driver's name where none was declared. `rung` is how far the check
+    shows the driver to be. `detail` is one line, empty if it passed; `text` all that is known: what the check did, to
+    the last thing before a crash.
     """
 
     config: str
     driver: str
-    device: str
     check: str
     proves: str
-    digest: str
     state: CheckState
     rung: Rung
     detail: str = ""

@@ -104,11 +104,6 @@ class History(Struct, frozen=True, kw_only=True):
     numbers: Mapping[str, int] = field(default_factory=dict)
     """The number of each target in `ids`."""
 
-    @staticmethod
-    def is_run(name: str) -> bool:
-        """Return whether a file of this name has a run of a history."""
-        return name.endswith(HISTORY_SUFFIX)
-
     def at(self, run: int) -> dict[str, State]:
         """Return the states of one run's targets, by id. `run` is its number, negative ones from the end."""
         known = zip(self.ids, self.cells[run], strict=True)
@@ -131,7 +126,8 @@ class History(Struct, frozen=True, kw_only=True):
         folder = _opened(place)
         next_step = f"`retarget history add RESULTS --to {place}` writes one"
         try:
-            names = sorted(name for name in folder.names() if cls.is_run(name) and not name.startswith(UNFINISHED))
+            files = (name for name in folder.names() if name.endswith(HISTORY_SUFFIX))
+            names = sorted(name for name in files if not name.startswith(UNFINISHED))
         except Exception as error:  # as above
             msg = f"cannot read the history {place}: {_why(error)}"
             raise RetargetError(msg) from error

@@ -30,15 +30,13 @@ class Leg(_Part, frozen=True, kw_only=True):
     A leg of the kind `build` compiles on a machine that needs no device, and its artifacts travel to the legs of the
     kind `run` that name it in `needs`; those compile nothing. A leg of the kind `run` without `needs` compiles what it
     runs itself: its artifacts are for the very machine that compiles them (`host`). `digest` is `digest_of_ids` of
-    `ids`. `select` is for people: the expression that the event selects with. `seconds` is the predicted duration, 0
-    where nothing is known.
+    `ids`. `seconds` is the predicted duration, 0 where nothing is known.
     """
 
     name: str
     kind: Literal["build", "run"]
     runner: str
     labels: tuple[str, ...] = ()
-    select: str = ""
     ids: tuple[str, ...]
     digest: str
     seconds: float = 0.0
@@ -64,16 +62,13 @@ class Plan(_Part, frozen=True, kw_only=True, omit_defaults=False):  # the versio
     """All legs of one event. No two legs have a target in common; together they have all that the event selects.
 
     `paths` are what pytest is given, relative to the folder of `ci.toml`; ids are node ids relative to that folder.
-    `since` is the revision to which the selection was compared, empty without `--since`; `unchanged` counts the targets
-    that it leaves out. `revision` is the commit of the checkout that it was made in, as in results.
+    `revision` is the commit of the checkout that it was made in, as in results.
     """
 
     version: int = VERSION
     event: str
     paths: tuple[str, ...]
     select: str = ""
-    since: str = ""
-    unchanged: int = 0
     legs: tuple[Leg, ...] = ()
     waived: tuple[Waived, ...] = ()
     revision: str = ""

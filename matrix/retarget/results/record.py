@@ -19,9 +19,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from retarget.model.devices import DeviceTraits
-from retarget.model.driver_checks import CheckState, DriverCheckOutcome, DriverReport
-from retarget.model.outcomes import CallTimes, DeviceInfo, Observation, Rung
-from retarget.model.signatures import normalise
+from retarget.model.outcomes import CallTimes, DeviceInfo, Observation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -430,6 +428,13 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         """Words for where its toolchains are."""
         return tuple(f"the toolchain {one}" for one in self.toolchains) or ("the declared toolchains",)
 
+    def module_size(self, root: Path) -> int:
+        """Return the bytes of its module's file below a folder, 0 where it has none there."""
+        try:
+            return (root / self.module_file).stat().st_size if self.module_file else 0
+        except (OSError, ValueError):  # not here, or no path at all
+            return 0
+
     def machine(self, host: str, cpu: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, its kind of CPU, the devices."""
         devices = sorted(f"{device.physical_id} {device.name}" for device in self.devices)
@@ -482,38 +487,6 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
             runs_external=runtime is not None and registry.gives_no_outputs(runtime),
             **known,
         )
-
-    @classmethod
-    def of_check(cls, one: DriverCheckOutcome, report: DriverReport, **known: Any) -> TargetRecord:
-        """Return the outcome of a driver's check, and what else is known: its node id, its session."""
-        is_tried = one.state not in {CheckState.NOT_APPLICABLE, CheckState.NOT_TRIED}
-        # A driver that does not get as far as a check is below it; one that is not on this machine says nothing.
-        is_here = is_tried or (one.state is CheckState.NOT_TRIED and one.rung > Rung.NONE)
-        failed = is_here and one.state is not CheckState.PASSED
-        detail = one.detail or report.reason
-        outcome = (Outcome.FAILED if failed else Outcome.PASSED) if is_here else Outcome.SKIPPED
-        stage = _STAGES.get(one.state, "run")
-        return cls(
-            target=one.check,
-            driver=one.driver,
-            runtime=one.config,
-            rung=one.rung.word if is_here else "",
-            outcome=outcome,
-            result=Result.UNKNOWN if not is_here else Result.FAILED if failed else Result.PASSED,
-            observation=Observation(stage=stage, signature=normalise(detail)) if failed else None,
-            message=detail if failed else "",
-            reason="" if is_here else detail,
-            hint=report.hint,
-            unavailable=not is_here and one.state is CheckState.NOT_TRIED,
-            unsuitable=one.state is CheckState.NOT_APPLICABLE,
-            text=one.text,
-            devices=tuple(map(DeviceRecord.of, report.devices)),
-            trial_digest=one.digest,
-            **known,
-        )
-
-
-_STAGES = {CheckState.CRASHED: "crash", CheckState.TIMED_OUT: "timeout"}
 
 
 def _properties(record: TargetRecord) -> Iterator[tuple[str, str | float]]:

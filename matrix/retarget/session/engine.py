@@ -273,7 +273,6 @@ class Engine:
         *,
         record: Path | None = None,
         references: References = (),
-        seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are as in `RunModule`; what comes, and
@@ -281,7 +280,7 @@ class Engine:
         target = self._with_files(target)
         with self._used(target.compile, artifact) as used, self._waiting(), self._begun.pop_all():
             request = self._request(target, used, skipping)
-            request = replace(request, record=record, references=references, seed=seed)
+            request = replace(request, record=record, references=references)
             remote = self._remote_runs_for(target.runtime)
             ran = remote.run(request) if remote is not None else self._runs.run(request, on_wait=self._on_device_wait)
             self._lost_devices += ran.notes

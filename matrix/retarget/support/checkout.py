@@ -1,34 +1,14 @@
-"""The git state of a folder: its commit, and whether all files that belong to it are there.
-
-A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
-that it tracks is there, what is missing was removed.
-"""
+"""The git state of a folder: its commit, and what the last commit has of its files."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
-
-from msgspec import Struct
-
-from retarget.support.errors import display_path
-
-_SUBMODULE = "160000"
-"""The mode that git's index gives a submodule."""
 
 _DIGITS = 12
 _SECONDS = 60.0
 """How long git may take."""
-
-
-class FileCommit(Struct, frozen=True, kw_only=True):
-    """A commit that changed a file: 40 hex digits, the day (`2026-07-22`), and the first line of its message."""
-
-    revision: str
-    date: str
-    subject: str
 
 
 class Checkout:
@@ -47,37 +27,9 @@ class Checkout:
         """Its commit (40 hex digits), with `+` where its files differ; empty where it is no checkout."""
         return self._git("describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*").strip()
 
-    def commits(self, name: str, limit: int) -> tuple[FileCommit, ...]:
-        """Return the last commits that changed a file of the folder, the newest first."""
-        lines = self._git("log", f"--max-count={limit}", "--format=%H%x00%cs%x00%s", "--", name).splitlines()
-        parts = (line.split("\0", 2) for line in lines)
-        return tuple(FileCommit(revision=one[0], date=one[1], subject=one[2]) for one in parts)
-
-    def content(self, name: str, revision: str) -> str | None:
-        """Return what a file of the folder held at a revision; None where it was not there, or empty."""
-        return self._git("show", f"{revision}:./{name}") or None
-
-    def incomplete(self, sources: Iterable[Path]) -> str:
-        """Return why files that belong to the folder may be missing; empty if git knows that none is.
-
-        `sources` are files that its suites found: if git does not track them, others like them may be missing.
-        """
-        listed = self._listed()
-        if not listed:
-            return f"git does not know which files belong to {display_path(self._folder)}"
-        missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
-        if missing:
-            count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
-            return f"{count} not checked out, such as {display_path(missing[0])}"
-        untracked = next((source for source in sources if source not in listed), None)
-        if untracked is not None:
-            return f"git does not track all modules, such as {display_path(untracked)}"
-        return ""
-
-    def _listed(self) -> dict[Path, str]:
-        """Return the files of the folder that git tracks, with their modes."""
-        entries = (entry.partition("\t") for entry in self._git("ls-files", "--stage", "-z").split("\0") if entry)
-        return {self._folder / path: about.partition(" ")[0] for about, _, path in entries}
+    def content(self, name: str) -> str | None:
+        """Return what the last commit has of a file of the folder; None where it has none, or an empty one."""
+        return self._git("show", f"HEAD:./{name}") or None
 
     def _git(self, *arguments: str) -> str:
         command = ["git", "-C", str(self._folder), *arguments]
@@ -86,9 +38,3 @@ class Checkout:
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return "" if ran.returncode else os.fsdecode(ran.stdout)
-
-
-def _is_there(path: Path, mode: str) -> bool:
-    if mode == _SUBMODULE:
-        return path.is_dir() and any(path.iterdir())
-    return os.path.lexists(path)

@@ -17,10 +17,10 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.model import Expectation, Rung, SourceLocations
-from retarget.support import RetargetError, counted, did_you_mean, display_path, grouped, listed, shown
+from retarget.support import RetargetError, counted, did_you_mean, display_path, listed, shown
 
 from retarget_bringup.ladder.files import Ladder, Line, Settings, committed_lines, read_ladder, write_ladder
-from retarget_bringup.ladder.states import DRIVER, Devices, LadderTarget, Standing, TargetState
+from retarget_bringup.ladder.states import Devices, LadderTarget, Standing, TargetState
 
 _SHOWN = 10
 """How many targets are named of those that `--raise` settles or that only a note is about."""
@@ -108,7 +108,6 @@ def check(
             *_by_reason(cannot, [one for one in here if one.target.skipped_by is None]),
         ),
         to_raise=(
-            *grouped(ladder.unsettled),
             *([] if ladder.lines else [f"{name}: found no line of a target, expected the rungs that were reached"]),
             *_listed(f"higher: {counted(len(higher), 'target')} above the ladder", [*_rows(higher, name)]),
             *_gone(ladder, states, name),
@@ -130,6 +129,11 @@ def check(
             *_listed(f"changed: {counted(len(changed), 'line')} {of_before}; {raises} writes it", changed),
         ),
     )
+
+
+def fallen(states: Iterable[TargetState]) -> set[str]:
+    """Return the ids of the targets that are below their lines."""
+    return {one.id for one, line, rung in _moved(states) if _is_lower(one, line, rung)}
 
 
 def _is_lower(one: TargetState, line: Line, rung: Rung) -> bool:
@@ -201,10 +205,9 @@ def _disagreements(states: Iterable[TargetState], ladder: str) -> Iterator[str]:
 
 
 def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
-    """Yield that no target was held against its line: checks of drivers alone judge no target, nor do compiles alone
-    where a device is missing for others to reach theirs."""
-    targets = [one for one in states if not one.id.startswith(DRIVER)]
-    lined, tried = [one for one in targets if one.line], [one for one in targets if one.is_tried]
+    """Yield that no target was held against its line: compiles alone judge none where a device is missing for others to
+    reach theirs."""
+    lined, tried = [one for one in states if one.line], [one for one in states if one.is_tried]
     left = [one for one in lined if one.line and one.line.rung > Rung.COMPILES and not one.is_tried]
     is_missing = any(one.record is not None and one.record.unavailable for one in left)
     judged = [one for one in tried if one.line and not (is_missing and (one.rung is Rung.NONE or not one.target.runs))]
@@ -212,9 +215,9 @@ def _nothing_judged(states: Sequence[TargetState]) -> Iterator[str]:
     if judged or (as_far and not is_missing):  # what is only compiled may be as far as its line
         return
     if lined or not tried:  # that there is no ladder yet is said by itself
-        reasons = Counter(one.reason for one in targets if one.reason and not one.is_permanent).most_common(1)
+        reasons = Counter(one.reason for one in states if one.reason and not one.is_permanent).most_common(1)
         why = f": {shown(reasons[0][0], _LONGEST)}" if reasons else ""
-        of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(targets), "target")
+        of = f"{counted(len(lined), 'target')} that it has lines of" if lined else counted(len(states), "target")
         where = f"{' on a device' if tried else ''} and is in the ladder" if lined else ""
         yield f"found no target that was tried{where}, expected results of {of}{why}"
 
@@ -241,9 +244,7 @@ def _rows(found: Iterable[_Moved], name: str) -> Iterator[str]:
 
 
 def _command(target: str) -> str:
-    driver = target.removeprefix(DRIVER).partition("::")[0]
-    command = f"retarget bringup driver {shlex.quote(driver)}"
-    return command if target.startswith(DRIVER) else f"pytest {shlex.quote(target)}"
+    return f"pytest {shlex.quote(target)}"
 
 
 def _gone(ladder: Ladder, states: Sequence[TargetState], name: str) -> Iterator[str]:
@@ -332,7 +333,7 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
     Raises `RetargetError` where nothing that it names fell.
     """
     found = [one for one in states if one.id == target or fnmatchcase(one.id, target)]
-    lines: dict[str, Line] = {line.target: line for line in ladder.lines}
+    lines = ladder.line_of({one.id: one.target.digest for one in states})
     fell = [moved for moved in _moved(found) if _is_lower(*moved)]
     for one, line, rung in fell:
         before = line.lowered_from or line.rung
@@ -348,15 +349,12 @@ def lowered(ladder: Ladder, states: Sequence[TargetState], target: str, reason: 
 
 def summary(name: str, states: Sequence[TargetState]) -> str:
     """Return one line on all targets: how many match, of those that are seen and can be."""
-    standings = Counter(one.standing for one in states if not one.id.startswith(DRIVER))
-    checks = [one for one in states if one.id.startswith(DRIVER) and one.rung is not None]
-    passed = sum(one.rung is Rung.TRANSFERS for one in checks)
+    standings = Counter(one.standing for one in states)
     reached, below = standings[Standing.REACHED], standings[Standing.BELOW]
     share = f" ({1000 * reached // (reached + below) / 10} %)" if reached + below else ""
     others = [f"{standings[one]} {one}" for one in Standing if standings[one] and one is not Standing.REACHED]
     text = f"{name}: {reached} of {counted(reached + below, 'target')} match{share}"
-    text += f"; {', '.join(others)}" if others else ""
-    return f"{text}; {passed} of {counted(len(checks), 'check')} of its drivers pass" if checks else text
+    return f"{text}; {', '.join(others)}" if others else text
 
 
 def add_arguments(parser: argparse._ActionsContainer) -> None:
@@ -384,13 +382,11 @@ def apply_options(
     """Check a ladder against states, raised before where `raises` says so, or with the target `lower` lowered for a
     `reason`; print what does not hold, and return the exit status.
 
-    Raises `RetargetError` for a ladder that cannot be written, or merged, and for a target that did not fall.
+    Raises `RetargetError` for a ladder that cannot be written, and for a target that did not fall.
     """
     name = display_path(ladder.file)
     devices = Devices(states, ladder.devices)
     lines = devices.notes(raises=raises)
-    if lower and ladder.unsettled:
-        raise RetargetError("\n".join(map(str, ladder.unsettled)))
     now = None
     if lower:
         now = lowered(ladder, states, lower, reason)

@@ -3,7 +3,7 @@
 `fails CASE,CASE` follows where a target has several cases, and `lowered from RUNG: REASON` in the line of a target that
 `--lower` let fall. The first line says which ladder it is and its version, those after it on which devices it was
 recorded, the last that the file is complete. Two branches that change different lines merge without a conflict.
-`--raise` repairs what a merge may leave: conflict markers, duplicate lines and lines out of order.
+Of several lines of a target, as a merge may leave them, the highest counts; `--raise` writes each once and in order.
 
 `bringup/NAME.toml`: which targets a ladder is about.
 """
@@ -14,7 +14,6 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -47,7 +46,6 @@ _MOST = 20
 _FIRST = re.compile(r"# retarget ladder (\d+): (\S+)")
 _DEVICE = re.compile(r"# on (\S.*)")
 _LAST = "# end"
-_MARKER = re.compile(r"(<{7}|>{7}|\|{7}|={7})( .*)?")
 _LINE = re.compile(r"(\S.*?) (\S+) ([0-9a-f]{12})(?: fails (\S+))?(?: lowered from (\S+): (\S.*))?")
 
 
@@ -75,16 +73,12 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Ladder(Struct, frozen=True, kw_only=True):
-    """The lines of a file, in order. `unsettled` are the errors that a merge may leave and `--raise` repairs.
-
-    `devices` are those on which it was recorded, as `retarget_bringup.ladder.states` names them, or globs over these
-    names.
-    """
+    """The lines of a file, as they are there. `devices` are those on which it was recorded, as
+    `retarget_bringup.ladder.states` names them, or globs over these names."""
 
     file: Path
     lines: tuple[Line, ...] = ()
     devices: tuple[str, ...] = ()
-    unsettled: tuple[Diagnostic, ...] = ()
 
     def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
         """Return the line of each target: of several, the highest; of equally high ones, that with today's digest."""
@@ -121,8 +115,8 @@ def write_ladder(file: Path, lines: Iterable[Line], devices: Iterable[str] = ())
 def read_ladder(file: Path) -> Ladder:
     """Read a file; one that is not there is empty.
 
-    Raises `DiagnosticsError` with every error that `--raise` cannot repair: another ladder, another version, a cut
-    file, an invalid line, an unknown rung.
+    Raises `DiagnosticsError` with every error: another ladder, another version, a cut file, an invalid line, an unknown
+    rung.
     """
     if not file.exists() and not file.is_symlink():
         return Ladder(file=file)
@@ -137,17 +131,11 @@ def read_ladder(file: Path) -> Ladder:
     return parse_ladder(file, text)
 
 
-def lines_at(file: Path, revision: str) -> dict[str, Line]:
-    """Return the lines of a file at a revision, by target; none where git has no such file there. Raises as
-    `read_ladder` does."""
-    text = Checkout(file.parent).content(file.name, revision)
-    return {line.target: line for line in parse_ladder(file, text).lines} if text is not None else {}
-
-
 def committed_lines(file: Path) -> dict[str, Line]:
     """Return the lines that the last commit has; none where it has no such file, or one that cannot be read."""
+    text = Checkout(file.parent).content(file.name)
     try:
-        return lines_at(file, "HEAD")
+        return parse_ladder(file, text).line_of({}) if text is not None else {}
     except RetargetError:  # of another version, or a conflict that was committed
         return {}
 
@@ -159,23 +147,18 @@ def parse_ladder(file: Path, text: str) -> Ladder:
         if more := len(reader.errors) - len(errors):
             errors[-1] = dataclasses.replace(errors[-1], message=f"{errors[-1].message}; {more} more lines are wrong")
         raise DiagnosticsError(errors)
-    return Ladder(
-        file=file, lines=tuple(reader.lines), devices=tuple(reader.devices), unsettled=tuple(reader.unsettled)
-    )
+    return Ladder(file=file, lines=tuple(reader.lines), devices=tuple(reader.devices))
 
 
 class _Reader:
-    """Reads the text of one file: `lines`, `devices`, `errors`, and errors that are `unsettled`."""
+    """Reads the text of one file: `lines`, `devices` and `errors`."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file = file
         self.lines: list[Line] = []
         self.devices: list[str] = []
         self.errors: list[Diagnostic] = []
-        self.unsettled: list[Diagnostic] = []
-        rows = text.replace("\r\n", "\n").split("\n")
-        self._markers = [number for number, row in enumerate(rows, 1) if _MARKER.fullmatch(row)]
-        content = [(number, row) for number, row in enumerate(rows, 1) if row and number not in self._markers]
+        content = [(number, row) for number, row in enumerate(text.replace("\r\n", "\n").split("\n"), 1) if row]
         is_cut = bool(content) and (content[-1][1] != _LAST or not text.endswith("\n"))
         for number, row in content[: -1 if is_cut else None]:
             if row != _LAST:
@@ -186,7 +169,6 @@ class _Reader:
             self._error(content[0][0] if content else 1, f"found {found}, {expected}")
         elif is_cut:
             self._error(content[-1][0], f"the file is cut here: expected its last line, `{_LAST}`; restore it with git")
-        self._settle(rows)
 
     def _row(self, number: int, row: str) -> None:
         if first := _FIRST.fullmatch(row):
@@ -220,27 +202,8 @@ class _Reader:
         self.lines.append(line)
         return None
 
-    def _settle(self, rows: Sequence[str]) -> None:
-        """Note an error that a merge may leave."""
-        settled = f"`retarget bringup {self._file.stem} --raise` settles it"
-        if self._markers:
-            where = ", ".join(map(str, self._markers))
-            message = f"found merge conflict markers (lines {where}); {settled}: it takes both sides"
-            self.unsettled.append(self._at(self._markers[0], message))
-            return
-        lines = Ladder(file=self._file, lines=tuple(self.lines)).line_of({}).values()
-        written = ladder_text(self._file.stem, lines, self.devices).split("\n")
-        for number, (found, expected) in enumerate(zip_longest(rows, written, fillvalue=""), 1):
-            if found != expected:
-                message = f"found {found!r}, expected {expected!r}: the targets sorted, each once; {settled}"
-                self.unsettled.append(self._at(number, message))
-                return
-
     def _error(self, line: int, message: str) -> None:
-        self.errors.append(self._at(line, message))
-
-    def _at(self, line: int, message: str) -> Diagnostic:
-        return Diagnostic(file=self._file, line=line, key_path="", message=message)
+        self.errors.append(Diagnostic(file=self._file, line=line, key_path="", message=message))
 
 
 ACTIONS = ("start", "driver", "status")
@@ -256,14 +219,13 @@ class _SettingsTable(BaseModel):
     select: str
     reference: str = ""
     stable: int = Field(default=3, ge=2)
-    drivers: list[str] = []
 
 
 class Settings(_SettingsTable):
     """The content of a file. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
     `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
-    stable. `drivers` are those whose conformance checks are in the ladder; none: those of the selected targets.
+    stable.
     """
 
     file: Path

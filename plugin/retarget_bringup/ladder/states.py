@@ -24,9 +24,6 @@ from retarget.support import Checkout, RetargetError, counted, first_line
 
 from retarget_bringup.ladder.files import DIGITS, Ladder, Line
 
-DRIVER = "driver:"
-"""How the id of a conformance check of a driver begins: `driver:vulkan::copies`."""
-
 
 class Standing(StrEnum):
     """The state of a target."""
@@ -45,7 +42,7 @@ class Standing(StrEnum):
 
 class LadderTarget(Struct, frozen=True, kw_only=True):
     """A target that the ladder is about. `digest` (12 hex digits) is of what is tried today, empty where its files
-    cannot be had on this machine, which `missing` says. `declared` is None for a conformance check of a driver.
+    cannot be had on this machine, which `missing` says.
 
     With `checks_artifact` the module's kind runs nothing, and checks what the compiler made.
 
@@ -56,7 +53,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
     id: str
     digest: str
     missing: str = ""
-    declared: DeclaredTarget | None = None
+    declared: DeclaredTarget
     checks_artifact: bool = False
     rules: TargetRules = field(default_factory=TargetRules)
     compile_rules: TargetRules = field(default_factory=TargetRules)
@@ -64,7 +61,7 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
 
     def on(self, record: TargetRecord) -> LadderTarget:
         """Return the target with the rules that are in force on the devices of a record."""
-        if self.declared is None or not (self.rules.possible or self.compile_rules.possible):
+        if not (self.rules.possible or self.compile_rules.possible):
             return self
         compiled = [one.traits for one in record.compile.devices] if record.compile is not None else []
         devices = [one.traits for one in record.devices] if self.runs else compiled
@@ -80,18 +77,16 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
     @property
     def runs(self) -> bool:
         """Whether it is a run target."""
-        return self.declared is not None and isinstance(self.declared.target, RunTarget)
+        return isinstance(self.declared.target, RunTarget)
 
     @property
     def compile_id(self) -> str:
         """The id of the compile target of a run target, empty for others."""
-        return self.declared.compile_id if self.declared is not None and self.runs else ""
+        return self.declared.compile_id if self.runs else ""
 
     @property
     def top(self) -> Rung:
         """The rung that one try takes it to at most."""
-        if self.declared is None:
-            return Rung.TRANSFERS
         return Rung.MATCHES if self.runs or self.checks_artifact else Rung.COMPILES
 
     @property
@@ -261,7 +256,7 @@ def states(
             (of.compile for of in (one.record, one.compiled) if of is not None and of.compile is not None), None
         )
         declared = target.declared
-        if declared is None or made is None or made.returns_checks != declared.compiled.returns_checks:
+        if made is None or made.returns_checks != declared.compiled.returns_checks:
             return ""
         if made.host or (start is not None and start.host != host):
             return ""

@@ -1,5 +1,4 @@
-"""The status from the states of all targets: what blocks, what the reference backend
-does with those modules, and the one thing to do next.
+"""The status from the states of all targets: what blocks, and the one thing to do next.
 
 The status of a bring-up as data: what is printed as text, as JSON, and what a page draws.
 
@@ -9,38 +8,44 @@ Fields are only added, with a default; one whose meaning changes raises `VERSION
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 from retarget.model import Rung
-from retarget.results import Result, State, TargetRecord
+from retarget.results import TargetRecord
 from retarget.session import Commands
 from retarget.support import counted, display_path, first_line, shown
 
-from retarget_bringup.ladder.states import DRIVER, LadderTarget, Standing, TargetState
+from retarget_bringup.ladder.check import fallen
+from retarget_bringup.ladder.states import Standing, TargetState
 
 _RUNGS = (Rung.NONE, *(rung for rung in Rung if rung >= Rung.COMPILES))
-"""Those of targets; the others are of drivers."""
+"""Those of targets; the others are of drivers alone."""
 
 
 def status_of(
-    name: str, states: Sequence[TargetState], *, root: Path, stable_runs: int, moved: Moves, is_raised: bool
+    name: str,
+    states: Sequence[TargetState],
+    *,
+    root: Path,
+    stable_runs: int,
+    is_raised: bool,
+    reference: str = "",
+    declared: Set[str] = frozenset(),
 ) -> Status:
-    """Return the status of a bring-up, without what the reference backend does. Modules are below `root`."""
-    drivers = _drivers([one for one in states if one.id.startswith(DRIVER) and one.record is not None])
-    targets = [one for one in states if not one.id.startswith(DRIVER)]
-    seen = [one for one in targets if one.standing in {Standing.REACHED, Standing.BELOW}]
-    tried = [(one, rung) for one in targets if (rung := _rung(one)) is not None and not one.is_permanent]
-    blocking = blockers([one for one, rung in tried if rung < one.target.top and one.is_tried], root)
+    """Return the status of a bring-up. Modules are below `root`. `reference` is the config of the backend to compare
+    with, COMPILER or COMPILER/RUNTIME, whose targets are among those `declared`; empty for none."""
+    seen = [one for one in states if one.standing in {Standing.REACHED, Standing.BELOW}]
+    tried = [(one, rung) for one in states if (rung := _rung(one)) is not None and not one.is_permanent]
+    stuck = [one for one, rung in tried if rung < one.target.top and one.is_tried]
+    blocking = blockers(stuck, root, reference, declared)
     reached = sum(one.standing is Standing.REACHED for one in seen)
-    excluded = _excluded(targets)
+    excluded = _excluded(states)
     steps = _steps(
         name,
-        drivers,
         blocking,
-        moved,
+        fallen(states),
         unstable=sum(rung is Rung.MATCHES for _, rung in tried),
         stable_runs=stable_runs,
         is_raised=is_raised,
@@ -54,10 +59,8 @@ def status_of(
         temporary=len(seen) - reached,
         only_compiled=sum(one.target.top is rung is Rung.COMPILES for one, rung in tried),
         rungs=_rungs([rung if rung < one.target.top else max(rung, Rung.MATCHES) for one, rung in tried]),
-        drivers=drivers,
         excluded=excluded,
         blockers=blocking,
-        moved=moved,
         next=next(steps),
     )
 
@@ -76,28 +79,6 @@ def _rungs(rungs: Sequence[Rung]) -> tuple[RungCount, ...]:
     )
 
 
-def _drivers(states: Sequence[TargetState]) -> tuple[DriverStatus, ...]:
-    """Return each driver with its checks: it comes as far as the check that comes least far."""
-    found: dict[str, list[TargetState]] = {}
-    for one in states:
-        found.setdefault(one.id.removeprefix(DRIVER).partition("::")[0], []).append(one)
-    return tuple(_driver(name, own) for name, own in found.items())
-
-
-def _driver(name: str, states: Sequence[TargetState]) -> DriverStatus:
-    own = [(one, one.rung if one.rung is not None else Rung.NONE) for one in states if not one.is_permanent]
-    checks = tuple(
-        Check(
-            name=one.id.partition("::")[2],
-            passed=rung >= Rung.TRANSFERS,
-            message=(one.record.message if one.record is not None else "") or one.reason,
-        )
-        for one, rung in own
-    )
-    rung = min((rung for _, rung in own), default=Rung.NONE)
-    return DriverStatus(name=name, rung=rung.word, checks=checks, not_applicable=len(states) - len(own))
-
-
 def _excluded(states: Sequence[TargetState]) -> tuple[Excluded, ...]:
     """Group what the percentage leaves out by why it does; of the unseen by how far they come."""
     groups: dict[tuple[Standing, str], list[str]] = {}
@@ -112,44 +93,32 @@ def _excluded(states: Sequence[TargetState]) -> tuple[Excluded, ...]:
     )
 
 
-_LACKS = {
-    Rung.NONE.word: "is not found",
-    Rung.FOUND.word: "opens no device",
-    Rung.OPENS.word: "does not pass its conformance checks",
-}
-
-
 def _steps(
     name: str,
-    drivers: Sequence[DriverStatus],
     blockers: Sequence[Blocker],
-    moved: Moves,
+    fell: Set[str],
     *,
     unstable: int,
     stable_runs: int,
     is_raised: bool,
     missing: str,
 ) -> Iterator[Next]:
-    """Yield the next steps: a driver, as nothing runs without; what fell; the blocker that frees the most; a driver
-    that is not here, as modules compile without; runs that show what is stable; the ladder.
+    """Yield the next steps: what fell; the blocker that frees the most; runs that show what is stable; the ladder.
 
-    `unstable` targets match and are not stable, which takes `stable_runs` runs. The ladder `is_raised` where it says
-    all that was found. `missing` is why the rest was not tried, empty where all was.
+    `fell` are the targets below their lines. `unstable` targets match and are not stable, which takes `stable_runs`
+    runs. The ladder `is_raised` where it says all that was found. `missing` is why the rest was not tried, empty where
+    all was.
     """
     own = f"retarget bringup {shlex.quote(name)}"
-    yield from _mended([one for one in drivers if one.rung != Rung.NONE.word])
-    fallen = {move.target for move in moved.down}
-    counts = [len(fallen.intersection(one.targets)) for one in blockers]
+    counts = [len(fell & {*one.targets}) for one in blockers]
     if any(counts):
-        since = moved.revision or "the ladder"
-        why = f"{counted(max(counts), 'target')} fell by it since {since}, and a ladder only rises"
+        why = f"{counted(max(counts), 'target')} fell by it, and a ladder only rises"
         yield _mend(blockers[counts.index(max(counts))], why)
     for first in blockers[:1]:
         as_many = sum(one.frees == first.frees for one in blockers) > 1
         most = "as many as any other does, in the smallest module" if as_many else "more than any other does"
         rest = f", {most}" if len(blockers) > 1 else ", and no other is below matches"
         yield _mend(first, f"it frees {counted(first.frees, 'target')}{rest}")
-    yield from _mended([one for one in drivers if one.rung == Rung.NONE.word])
     if unstable:
         yield Next(
             what=f"run what matches again: {counted(unstable, 'target')} not stable yet",
@@ -164,25 +133,11 @@ def _steps(
     yield Next(what="add modules", why="all targets are stable, and the ladder says so")
 
 
-def _mended(drivers: Iterable[DriverStatus]) -> Iterator[Next]:
-    for driver in drivers:
-        if lacks := _LACKS.get(driver.rung):
-            first = f", first {driver.failed[0].name}: {driver.failed[0].message}" if driver.failed else ""
-            yield Next(
-                what=f"mend the driver {driver.name}, which {lacks}{first}",
-                why="nothing runs without its driver",
-                command=f"retarget bringup driver {shlex.quote(driver.name)}",
-            )
-
-
 def _mend(blocker: Blocker, why: str) -> Next:
     where = f"{blocker.stage}: " if blocker.stage else ""
     said = (blocker.message or blocker.signature).removeprefix(where)
     return Next(what=f"mend in {blocker.module}: {where}{said}", why=why, command=blocker.command)
 
-
-_Results = Mapping[str, TargetRecord]
-_Run = Callable[[Sequence[str]], _Results]
 
 _LINES = 3
 """Lines of a diagnostic that are shown."""
@@ -191,7 +146,9 @@ _BEGINS = 2000
 """Characters of a report in which they are looked for."""
 
 
-def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
+def blockers(
+    stuck: Iterable[TargetState], root: Path, reference: str = "", declared: Set[str] = frozenset()
+) -> tuple[Blocker, ...]:
     """Group the targets that stop below `matches`, and rank the groups.
 
     A target that its compile target blocks counts with that one's failure. The smallest module is the one with the
@@ -202,12 +159,12 @@ def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
         failure = state.failure
         way = (failure.stage, failure.signature) if failure is not None else ("", state.reason or "no failure is known")
         groups.setdefault((state.rung or Rung.NONE, *way), []).append(state)
-    size = _module_size(root)
     found = []
     for (rung, stage, signature), members in groups.items():
         (_, own, _), _, smallest = min(
-            (size(record), state.id, record) for state in members for record in _failed_record(state)
+            (_size(record, root), state.id, record) for state in members for record in _failed_record(state)
         )
+        other = f"{smallest.nodeid.removesuffix(smallest.target)}{smallest.module}_{reference.replace('/', '_')}"
         known = smallest.reason if smallest.observation is not None else ""
         found.append(
             Blocker(
@@ -223,6 +180,7 @@ def blockers(stuck: Iterable[TargetState], root: Path) -> tuple[Blocker, ...]:
                 diagnostic=_diagnostic(smallest),
                 known=known,
                 command=_command(smallest.nodeid, root, known=bool(known)),
+                reference=_command(other, root, known=False) if reference and other in declared else "",
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.frees, not one.size, one.size, one.rung, one.signature)))
@@ -241,21 +199,11 @@ def _command(target: str, root: Path, *, known: bool) -> str:
     return f"{where}pytest {quoted}{' --retarget-ignore-expectations' if known else ''}"
 
 
-def _module_size(root: Path) -> Callable[[TargetRecord], tuple[bool, int, float]]:
-    """Return the function that measures a module: whether its size is unknown, the bytes of its file, and the
-    compiler's seconds where it has none of its own."""
-    known: dict[str, int] = {"": 0}
-
-    def size(record: TargetRecord) -> tuple[bool, int, float]:
-        if (file := record.module_file) not in known:
-            try:
-                known[file] = (root / file).stat().st_size
-            except (OSError, ValueError):  # not here, or no path at all
-                known[file] = 0
-        own = known[file]
-        return not own, own, 0.0 if own or record.compile is None else record.compile.seconds
-
-    return size
+def _size(record: TargetRecord, root: Path) -> tuple[bool, int, float]:
+    """Return whether the size of a module is unknown, the bytes of its file, and the compiler's seconds where it has
+    none of its own."""
+    size = record.module_size(root)
+    return not size, size, 0.0 if size or record.compile is None else record.compile.seconds
 
 
 def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
@@ -265,63 +213,11 @@ def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
     return tuple(shown(line) for line in (more or [record.message])[:_LINES])
 
 
-def with_references(
-    blockers: Sequence[Blocker], config: str, *, results: _Results, declared: Set[str], run: _Run
-) -> tuple[Blocker, ...]:
-    """Return blockers with what the config `COMPILER[/RUNTIME]` makes of each one's smallest module: from `results`
-    where they have it, else `run` with all the others that are `declared`, in one session."""
-    homes = [one.smallest.removesuffix(results[one.smallest].target) for one in blockers]
-    targets = [f"{home}{one.module}_{config.replace('/', '_')}" for home, one in zip(homes, blockers, strict=True)]
-    missing = [one for one in dict.fromkeys(targets) if one in declared and one not in results]
-    known = {**results, **(run(missing) if missing else {})}
-    said = {one: _reference(one, config, known, is_declared=one in declared) for one in targets}
-    return tuple(replace(blocker, reference=said[target]) for blocker, target in zip(blockers, targets, strict=True))
-
-
-def _reference(target: str, config: str, known: _Results, *, is_declared: bool) -> Reference:
-    record = known.get(target)
-    if record is None and not is_declared:
-        return Reference(config=config, outcome="has no target of this module")
-    if record is None:
-        return Reference(config=config, target=target, outcome="was not run", signature="it is not in these results")
-    if record.result is Result.PASSED and not record.missing_cases:
-        return Reference(config=config, target=target, outcome="passes")
-    compiled = known.get(f"{target.removesuffix(record.target)}{record.module}_{record.compiler}")
-    state = TargetState(target=LadderTarget(id=target, digest=""), record=record, compiled=compiled)
-    if (failure := state.failure) is None:
-        why = record.reason or record.message or str(State.of(record))
-        return Reference(config=config, target=target, outcome="was not run", signature=why)
-    return Reference(config=config, target=target, outcome="fails", stage=failure.stage, signature=failure.signature)
-
-
 VERSION = 1
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
     """Frozen; fields by name alone."""
-
-
-class Check(_Part, frozen=True, kw_only=True):
-    """A conformance check of a driver. `message` is why it did not pass, empty where it did."""
-
-    name: str
-    passed: bool
-    message: str = ""
-
-
-class DriverStatus(_Part, frozen=True, kw_only=True):
-    """How far a driver comes: `none`, `found`, `opens` or `transfers`, with its conformance checks. What its device
-    announces leaves nothing to check for `not_applicable` more. `name` is that of a runtime config, or the driver's."""
-
-    name: str
-    rung: str
-    checks: tuple[Check, ...] = ()
-    not_applicable: int = 0
-
-    @property
-    def failed(self) -> tuple[Check, ...]:
-        """The checks that it does not pass."""
-        return tuple(check for check in self.checks if not check.passed)
 
 
 class RungCount(_Part, frozen=True, kw_only=True):
@@ -340,29 +236,13 @@ class Excluded(_Part, frozen=True, kw_only=True):
     targets: tuple[str, ...]
 
 
-class Reference(_Part, frozen=True, kw_only=True):
-    """The result of the reference backend for a module. `target` is its target there, empty where there is none.
-
-    `outcome` is `passes`, `fails`, `not run` (with the reason as `signature`) or `no such target`.
-    """
-
-    config: str
-    target: str = ""
-    outcome: str
-    stage: str = ""
-    signature: str = ""
-
-    def __str__(self) -> str:
-        where = f" at {self.stage}" if self.stage else ""
-        return f"{self.config} {self.outcome}{where}{f': {self.signature}' if self.signature else ''}"
-
-
 class Blocker(_Part, frozen=True, kw_only=True):
     """Targets that stop at one rung for one reason: each is freed when it is mended.
 
     `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
     its compile target. `size` is that of its file in bytes. `message` is that of its failure, as the tool says it,
-    and `diagnostic` the first lines that say more. `known` is the reason of the expectation rule.
+    and `diagnostic` the first lines that say more. `known` is the reason of the expectation rule. `reference` is the
+    command that runs the module on the backend to compare with, empty where none is declared.
     """
 
     rung: str
@@ -377,26 +257,7 @@ class Blocker(_Part, frozen=True, kw_only=True):
     diagnostic: tuple[str, ...] = ()
     known: str = ""
     command: str
-    reference: Reference | None = None
-
-
-class Move(_Part, frozen=True, kw_only=True):
-    """A target whose rung changed. `before` or `after` is empty where there was no such line."""
-
-    target: str
-    before: str = ""
-    after: str = ""
-
-
-class Moves(_Part, frozen=True, kw_only=True):
-    """The moves since a revision of the ladder. Where that is not known, `unknown` says why, and nothing moved."""
-
-    revision: str = ""
-    subject: str = ""
-    up: tuple[Move, ...] = ()
-    down: tuple[Move, ...] = ()
-    new: tuple[Move, ...] = ()
-    unknown: str = ""
+    reference: str = ""
 
 
 class Next(_Part, frozen=True, kw_only=True):
@@ -421,8 +282,6 @@ class Status(_Part, frozen=True, kw_only=True):
     temporary: int = 0
     only_compiled: int = 0
     rungs: tuple[RungCount, ...] = ()
-    drivers: tuple[DriverStatus, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     blockers: tuple[Blocker, ...] = ()
-    moved: Moves = Moves()
     next: Next

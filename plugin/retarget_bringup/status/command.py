@@ -6,15 +6,14 @@ import argparse
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 from retarget.cli import whole_number, words_for_pytest
 from retarget.support import user_path
 
 from retarget_bringup.ladder.check import add_arguments, apply_options, raised
 from retarget_bringup.ladder.files import find_settings, read_settings
-from retarget_bringup.status.assemble import Status, status_of, with_references
-from retarget_bringup.status.gather import Found, read_found, run_found, run_others
-from retarget_bringup.status.text import TOP, lines_of, moves_since_commit, next_lines, status_lines
+from retarget_bringup.status.assemble import Status, status_of
+from retarget_bringup.status.gather import Found, read_found, run_found
+from retarget_bringup.status.text import TOP, next_lines, status_lines
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,9 +21,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "status",
         prog="retarget bringup",
-        help="run the targets of a ladder, and show how far they come, what blocks the most, and what moved",
-        description="Run the targets of bringup/NAME.toml and the conformance checks of their drivers. Show how far "
-        "each target comes, what blocks the most, what moved since the committed ladder, and what to do next.",
+        help="run the targets of a ladder, and show how far they come, and what blocks the most",
+        description="Run the targets of bringup/NAME.toml. Show how far each target comes, what blocks the most, and "
+        "what to do next.",
     )
     parser.add_argument("name", metavar="NAME", help="the ladder: bringup/NAME.toml")
     parser.add_argument("--results", nargs="+", metavar="DIR", help="read these results, and run nothing")
@@ -38,7 +37,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument(
         "--pytest-args", default="", metavar="TEXT", help="further arguments of pytest: --pytest-args='-k matmul -n 4'"
     )
-    parser.add_argument("--all", action="store_true", help=f"all blockers and moves, not the first {TOP}")
+    parser.add_argument("--all", action="store_true", help=f"all blockers, not the first {TOP}")
     parser.add_argument("--reason", default="", metavar="TEXT", help="with --lower: why it may be lower")
     shape = parser.add_mutually_exclusive_group()
     add_arguments(shape)
@@ -65,7 +64,7 @@ def _status(arguments: argparse.Namespace) -> int:
     if arguments.check or arguments.raises or arguments.lower:
         lower = {"lower": arguments.lower, "reason": " ".join(arguments.reason.split())}
         return apply_options(settings, found.ladder, found.states, raises=arguments.raises, **lower)
-    status = _status_of(found, arguments)
+    status = _status_of(found)
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
     else:
@@ -73,24 +72,14 @@ def _status(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _status_of(found: Found, arguments: argparse.Namespace) -> Status:
-    settings, extensions = found.settings, arguments.retarget_extension
-    limit = None if arguments.all or arguments.json else TOP
-    status = status_of(
+def _status_of(found: Found) -> Status:
+    settings = found.settings
+    return status_of(
         settings.name,
         found.states,
         root=settings.root,
         stable_runs=settings.stable,
-        moved=moves_since_commit(settings.ladder_file, lines_of(found.states)),
-        is_raised=not raised(found.ladder, found.states).changes and not found.ladder.unsettled,
+        is_raised=not raised(found.ladder, found.states).changes,
+        reference=settings.reference,
+        declared=found.declared,
     )
-    if settings.reference and status.blockers and not arguments.next:
-        known = with_references(
-            status.blockers[:limit],
-            settings.reference,
-            results=found.results,
-            declared=found.declared,
-            run=lambda targets: {} if arguments.results else run_others(found, targets, extensions),
-        )
-        status = replace(status, blockers=(*known, *status.blockers[len(known) :]))
-    return status

@@ -1,5 +1,4 @@
-"""The data for judging a ladder: sessions and checks of drivers, run in a process of their own, or read; and the states
-of targets in them."""
+"""The data for judging a ladder: sessions, run in a process of their own or read, and the states of targets in them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -17,29 +16,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 from retarget.cli import run_session
 from retarget.extension import UnavailableError
-from retarget.model import CompileTarget, Origin, Rung, RunTarget, RuntimeConfig, Target
-from retarget.results import Sessions, TargetRecord
-from retarget.session import CacheChoice, Declared, Engine, Selector, check_drivers
+from retarget.model import CompileTarget, Rung, RunTarget, Target
+from retarget.results import Sessions
+from retarget.session import CacheChoice, Declared, Engine, Selector
 from retarget.support import Checkout, DiagnosticsError, Problem, RetargetError, counted, did_you_mean
 
-from retarget_bringup.driver import driver_targets, write_checks
 from retarget_bringup.ladder.files import Ladder, Settings, read_ladder
 from retarget_bringup.ladder.states import TargetState, ladder_targets, states
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """The states of a ladder's targets in `sessions`. `declared` are the ids of all targets, selected or not."""
+    """The states of a ladder's targets. `declared` are the ids of all targets, selected or not."""
 
     settings: Settings
     ladder: Ladder
     declared: Set[str]
-    sessions: Sessions
     states: Sequence[TargetState]
-
-    @property
-    def results(self) -> Mapping[str, TargetRecord]:
-        """The result of each target, by its id."""
-        return self.sessions.results
 
 
 def read_found(
@@ -54,10 +46,8 @@ def read_found(
     declared = declared or Declared.collect(settings.root, settings.paths, extensions)
     with Engine(registry=declared.registry, extensions=extensions) as engine:
         selected = _selected(settings, declared)
-        configs = {one.name for one in _runtimes(settings, selected)}
-        targets = [*driver_targets(sessions, ladder, configs), *ladder_targets(selected, engine)]
         found = states(
-            targets,
+            ladder_targets(selected, engine),
             sessions,
             ladder,
             stable=settings.stable,
@@ -66,9 +56,7 @@ def read_found(
             key=partial(_key, engine),
             root=settings.root,
         )
-    return Found(
-        settings=settings, ladder=ladder, declared={one.id for one in declared.targets}, sessions=sessions, states=found
-    )
+    return Found(settings=settings, ladder=ladder, declared={one.id for one in declared.targets}, states=found)
 
 
 def _key(engine: Engine, target: CompileTarget) -> str:
@@ -80,8 +68,7 @@ def _key(engine: Engine, target: CompileTarget) -> str:
 
 
 def _selected(settings: Settings, declared: Declared) -> Declared:
-    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, and for an unknown driver or
-    reference."""
+    """Return what the settings select. Raises `DiagnosticsError` where that is nothing, or the reference is unknown."""
     selector = Selector(settings.select)
     selected = [one for one in declared.targets if selector(one.target)]
     problems = []
@@ -93,11 +80,6 @@ def _selected(settings: Settings, declared: Declared) -> Declared:
         if not term.negated and not any(term.selector(one.target) for one in declared.targets):
             message = f"found the word {term.text!r}, which no target has as a tag{did_you_mean(term.text, tags)}"
             problems.append(Problem(("select",), message))
-    drivers = declared.registry.drivers
-    for at, name in enumerate(settings.drivers):
-        if name not in drivers:
-            hint = did_you_mean(name, drivers) or f"; expected one of: {', '.join(sorted(drivers))}"
-            problems.append(Problem(("drivers", at), f"found {name!r}, which is no driver here{hint}"))
     configs = {_config(one.target): None for one in declared.targets}
     if settings.reference and settings.reference not in configs:
         hint = did_you_mean(settings.reference, configs) or f"; expected one of: {', '.join(configs)}"
@@ -119,23 +101,14 @@ def _config(target: Target) -> str:
 def run_found(
     settings: Settings, *, runs: int = 1, pytest_args: Sequence[str] = (), extensions: Sequence[str] = ()
 ) -> Found:
-    """Run the checks of the drivers, and the targets; then, `runs` times in all, the matching ones.
+    """Run the targets; then, `runs` times in all, the matching ones.
 
     Raises `RetargetError` for what `read_found` refuses, and where pytest runs nothing.
     """
     read_ladder(settings.ladder_file)  # its errors are reported before minutes of work
     declared = Declared.collect(settings.root, settings.paths, extensions)
+    _selected(settings, declared)
     folder = new_folder(settings.name)
-    configs = _runtimes(settings, _selected(settings, declared))
-    if configs:
-        sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
-        reports = check_drivers(
-            configs,
-            registry=declared.registry,
-            extensions=extensions,
-            note=lambda line: print(line, file=sys.stderr, flush=True),
-        )
-        write_checks(folder, reports)
     run = partial(run_pytest, settings.root, folder, extensions=extensions)
     paths = [f"./{path}" if path.startswith("-") else path for path in settings.paths]
     run([*paths, "-m", settings.select, *pytest_args], what=f"running the targets of {settings.name}")
@@ -146,29 +119,6 @@ def run_found(
             run(pytest_args, targets=matching, what=f"run {number} of {runs}: {counted(len(matching), 'target')}")
             found = read_found(settings, [folder], extensions, declared)
     return found
-
-
-def _runtimes(settings: Settings, selected: Declared) -> list[RuntimeConfig]:
-    """Return the runtime configs whose drivers are checked: those of the selected targets, limited to the drivers that
-    the settings name, if any. Configs that a tool runs have no driver here."""
-    found = {
-        one.target.runtime.name: one.target.runtime for one in selected.targets if isinstance(one.target, RunTarget)
-    }
-    own = [one for one in found.values() if not selected.registry.runs_by_tool(one)]
-    if not settings.drivers:
-        return own
-    own = [one for one in own if one.driver in settings.drivers]
-    others = [name for name in settings.drivers if name not in {one.driver for one in own}]
-    origin = Origin(file=settings.file, key_path="drivers")
-    return [*own, *(RuntimeConfig(name=name, driver=name, origin=origin) for name in others)]
-
-
-def run_others(found: Found, targets: Sequence[str], extensions: Sequence[str] = ()) -> Mapping[str, TargetRecord]:
-    """Run targets that the ladder does not select, apart from its results. Raises `RetargetError`."""
-    with tempfile.TemporaryDirectory(prefix="retarget-bringup-") as folder:
-        what = f"running {counted(len(targets), 'module')} with the reference backend"
-        run_pytest(found.settings.root, Path(folder), (), targets=targets, extensions=extensions, what=what)
-        return Sessions.read([Path(folder)]).results
 
 
 _KEPT = 5

@@ -8,22 +8,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from retarget.results import Plan
 from retarget.session import Declared
-from retarget.support import Diagnostic, DiagnosticsError, did_you_mean, display_path, write_files
+from retarget.support import Diagnostic, display_path, write_files
 
 from retarget_ci import CI_FILE, LOCK_FILE
 from retarget_ci.emit.github import github_workflow
 from retarget_ci.emit.gitlab import child_pipeline, gitlab_pipeline
 from retarget_ci.emit.jobs import legs_of_jobs
-from retarget_ci.lock import coverage_of, lock_of, lock_problems, text_problems, written
+from retarget_ci.lock import coverage_of, lock_of, text_problems, written
 from retarget_ci.schema import CiConfig, Event, declared_ci
-
-SYSTEMS = ("github", "gitlab")
 
 
 def add(subparsers: Any) -> None:
@@ -34,30 +32,17 @@ def add(subparsers: Any) -> None:
         description="Write the workflows of ci.toml's events, which call `retarget ci` and hold nothing of a plan, and "
         "ci.lock, which says what each event runs where.",
     )
-    parser.add_argument("system", nargs="*", help="github or gitlab (those that `emit` in ci.toml names)")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not up to date")
     parser.set_defaults(act=_emit)
     parser = subparsers.add_parser("legs", help="the legs of a plan, in the words of a CI system")
     parser.add_argument("plan", type=Path, help="what `retarget ci plan` wrote")
-    parser.add_argument("--format", choices=SYSTEMS, required=True, help="the CI system")
+    parser.add_argument("--format", choices=("github", "gitlab"), required=True, help="the CI system")
     parser.set_defaults(act=_legs)
 
 
 def _emit(arguments: argparse.Namespace) -> int:
     config = declared_ci()
-    for system in arguments.system:
-        if system not in SYSTEMS:
-            hint = did_you_mean(system, SYSTEMS) or f"; expected one of {', '.join(SYSTEMS)}"
-            raise argparse.ArgumentError(None, f"found the CI system {system!r}{hint}")
-    systems = arguments.system or config.emit
-    lock = lock_of(
-        config, coverage_of(config, Declared.collect(config.folder, config.paths, arguments.retarget_extension))
-    )
-    if arguments.check:
-        found = DiagnosticsError([*emitted_problems(config, systems), *lock_problems(config.folder, lock)])
-        sys.stderr.write(f"{found}\n" if found.diagnostics else "")
-        return 1 if found.diagnostics else 0
-    files = {**emitted_files(config, systems), Path(LOCK_FILE): lock}
+    declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
+    files = {**emitted_files(config), Path(LOCK_FILE): lock_of(config, coverage_of(config, declared))}
     for path in write_files([(config.folder / relative, text) for relative, text in files.items()], force=True):
         sys.stdout.write(f"written: {display_path(path)}\n")
     for path in left_over_files(config):
@@ -85,13 +70,13 @@ _GITHUB = Path(".github/workflows")
 _GITLAB = Path(".gitlab/retarget.yml")
 
 
-def emitted_files(config: CiConfig, systems: Sequence[str] | None = None) -> dict[Path, str]:
-    """Return the content of each file, by its path from the folder of `ci.toml`; `systems` default to its `emit`.
+def emitted_files(config: CiConfig) -> dict[Path, str]:
+    """Return the content of each file, by its path from the folder of `ci.toml`, for the systems of its `emit`.
 
     Raises `RetargetError` where Jinja is missing.
     """
     files: dict[Path, str] = {}
-    for system in config.emit if systems is None else systems:
+    for system in config.emit:
         if system == "github":
             for event in config.events:
                 files[_GITHUB / _name(event)] = github_workflow(config, event, _HEADER)
@@ -113,9 +98,9 @@ def left_over_files(config: CiConfig) -> Iterator[Path]:
             yield path
 
 
-def emitted_problems(config: CiConfig, systems: Sequence[str] | None = None) -> Iterator[Diagnostic]:
+def emitted_problems(config: CiConfig) -> Iterator[Diagnostic]:
     """Yield what is other than `ci.toml` gives it. Raises as `emitted_files` does."""
-    for relative, expected in emitted_files(config, systems).items():
+    for relative, expected in emitted_files(config).items():
         path = config.folder / relative
         yield from text_problems(path, written(path), expected)
     for path in left_over_files(config):

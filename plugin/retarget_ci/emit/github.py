@@ -37,9 +37,6 @@ _CACHE_KEY = "retarget-${{ matrix.leg }}-${{ github.run_id }}-${{ github.run_att
 _MINUTES = 30
 """For a job that only plans or verifies, with its setup."""
 
-_SINCE = " ${{ github.event_name == 'pull_request' && '--since HEAD^1' || '' }}"
-"""A pull request is checked out as its merge, whose first parent is the branch that it is for."""
-
 
 def github_workflow(config: CiConfig, event: Event, header: str) -> str:
     """Return the workflow of an event. Raises `RetargetError` where Jinja is missing."""
@@ -61,7 +58,6 @@ def github_workflow(config: CiConfig, event: Event, header: str) -> str:
         minutes=_MINUTES,
         python=_PYTHON,
         runs=["run"],
-        since=_SINCE if event.only_changed else "",
         text=_text,
         triggers=_triggers(event),
     )

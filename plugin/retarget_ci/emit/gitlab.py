@@ -36,7 +36,6 @@ def gitlab_pipeline(config: CiConfig, header: str) -> str:
     for event in config.events:
         rules = _rules(event)
         plan = f"plan {event.name}"
-        since = ' ${CI_MERGE_REQUEST_DIFF_BASE_SHA:+--since "$CI_MERGE_REQUEST_DIFF_BASE_SHA"}'
         jobs[plan] = {
             "stage": "build",
             "image": _IMAGE,
@@ -44,10 +43,10 @@ def gitlab_pipeline(config: CiConfig, header: str) -> str:
             "tags": list(home_of(config).labels),
             "rules": rules,
             "timeout": _MINUTES,
-            "variables": {**dict(config.env), **({"GIT_DEPTH": "0"} if event.only_changed else {})},
+            "variables": dict(config.env),
             "script": [
                 *config.setup,
-                f"retarget ci plan --event {event.name} -o {_PLAN}{since if event.only_changed else ''}",
+                f"retarget ci plan --event {event.name} -o {_PLAN}",
                 f"retarget ci legs {_PLAN} --format gitlab > {_CHILD}",
             ],
             "artifacts": {"paths": [_PLAN, _CHILD]},
@@ -109,7 +108,7 @@ def child_pipeline(config: CiConfig, plan: Plan) -> str:
         **({"variables": {"RETARGET_RESULTS": f"{FOLDER}/results"}} if event.verify else {}),
         "script": [
             *config.setup,
-            f"retarget ci summary --plan {_PLAN} --results {FOLDER}/results || true",
+            f"retarget results show {FOLDER}/results || true",
             f"{page}{f' --history {history}' if config.history else ''} || true",
             *([f"{add} || true"] if config.history else []),
             "retarget ci verify || lost=1",

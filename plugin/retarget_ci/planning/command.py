@@ -14,7 +14,6 @@ from retarget.results import History, Plan
 from retarget.session import Declared
 from retarget.support import Checkout, counted, display_path, write_files
 
-from retarget_ci.planning.fingerprints import changes_since
 from retarget_ci.planning.plan import make_plan, notes_of
 from retarget_ci.schema import Event, declared_ci
 
@@ -23,17 +22,6 @@ def add(subparsers: Any) -> None:
     """Declare the action."""
     parser = subparsers.add_parser("plan", help="which leg runs which targets")
     parser.add_argument("--event", required=True, metavar="NAME", help="the event of ci.toml to plan for")
-    parser.add_argument(
-        "--since",
-        default="",
-        metavar="REV",
-        help="leave out what compiles to the same artifact and has the same cases at this git revision",
-    )
-    parser.add_argument(
-        "--history",
-        metavar="FOLDER|URL",
-        help="a history of `retarget history add`, to predict durations (that of the event, where ci.toml has one)",
-    )
     parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="write the plan to this file, as JSON")
     parser.set_defaults(act=_plan)
 
@@ -44,24 +32,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     declared = Declared.collect(config.folder, config.paths, arguments.retarget_extension)
     sys.stderr.writelines(f"note: {note}\n" for note in notes_of(config, declared))
     known = {}
-    if place := config.history_of(event) if arguments.history is None else arguments.history:
-        place = place if "://" in place or arguments.history is not None else str(config.folder / place)
-        known = durations_in(place, if_any=arguments.history is None)
-    unchanged: frozenset[str] | None = None
-    if arguments.since:
-        changes = changes_since(
-            arguments.since,
-            config.folder,
-            config.paths,
-            arguments.retarget_extension,
-            select=event.select,
-            ignored=config.paths_ignore,
-        )
-        unchanged = changes.unchanged
-        sys.stderr.writelines(f"warning: {line}\n" for line in changes.warnings)
-    plan = make_plan(
-        config, event, declared, today=date.today(), durations=known, unchanged=unchanged, since=arguments.since
-    )
+    if place := config.history_of(event):
+        known = durations_in(place if "://" in place else str(config.folder / place))
+    plan = make_plan(config, event, declared, today=date.today(), durations=known)
     plan = replace(plan, revision=Checkout(config.folder).revision)
     if arguments.output is not None:
         write_files([(arguments.output, plan.text)], force=True)
@@ -71,9 +44,9 @@ def _plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def durations_in(place: str, *, if_any: bool = False) -> dict[str, float]:
-    """Return seconds by target id, as the history in a place has them, which need not be there yet with `if_any`."""
-    history = History.read(place, if_any=if_any)
+def durations_in(place: str) -> dict[str, float]:
+    """Return seconds by target id, as the history in a place has them, which need not be there yet."""
+    history = History.read(place, if_any=True)
     sys.stderr.writelines(f"warning: left out of the history: {line}\n" for line in history.damaged)
     return history.durations()
 
@@ -84,8 +57,6 @@ def summary(plan: Plan, event: Event) -> str:
     lines = [text_table(("leg", "runner", "targets", "predicted", "needs"), rows)] if rows else []
     count = sum(len(leg.ids) for leg in plan.legs)
     lines.append(f"{counted(count, 'target')} in {counted(len(plan.legs), 'leg')} for event {plan.event!r}")
-    if plan.since:
-        lines.append(f"{counted(plan.unchanged, 'target')} left out: the same in {plan.since}")
     lines += [f"waived until {one.until}: {counted(len(one.ids), 'target')} ({one.reason})" for one in plan.waived]
     long = [leg for leg in plan.legs if leg.seconds > event.budget_seconds]
     lines += [

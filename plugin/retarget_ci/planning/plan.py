@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Literal
 
@@ -84,30 +84,18 @@ def make_plan(
     today: date,
     chosen: Sequence[DeclaredTarget] | None = None,
     durations: Mapping[str, float] | None = None,
-    unchanged: Container[str] | None = None,
-    since: str = "",
 ) -> Plan:
     """Return the plan of an event.
 
     `chosen` are the targets that it selects, where they are known. `durations` are seconds by target id, as a history
-    knows them. `unchanged` are the ids of targets that are left out because the revision `since` has the same. Raises
-    `DiagnosticsError` for an event that selects nothing, and `RetargetError` where a target has neither a runner nor a
-    waiver.
+    knows them. Raises `DiagnosticsError` for an event that selects nothing, and `RetargetError` where a target has
+    neither a runner nor a waiver.
     """
     chosen = select(config, event, declared.targets) if chosen is None else chosen
-    kept = chosen if unchanged is None else [one for one in chosen if one.id not in unchanged]
     planner = _Planner(config, event, declared, Durations(durations or {}, declared.targets))
-    waived = planner.place(kept, today)
-    legs = tuple(planner.legs())
-    planned = {one for leg in legs for one in leg.ids} | {one for waiver in waived for one in waiver.ids}
+    waived = planner.place(chosen, today)
     return Plan(
-        event=event.name,
-        paths=tuple(config.paths),
-        select=event.select,
-        since=since,
-        unchanged=0 if unchanged is None else sum(one.id not in planned for one in chosen),
-        legs=legs,
-        waived=waived,
+        event=event.name, paths=tuple(config.paths), select=event.select, legs=tuple(planner.legs()), waived=waived
     )
 
 
@@ -134,7 +122,7 @@ class _Planner:
 
     # ------------------------------------------------------------ which targets go where
 
-    def place(self, kept: Iterable[DeclaredTarget], today: date) -> tuple[Waived, ...]:
+    def place(self, chosen: Iterable[DeclaredTarget], today: date) -> tuple[Waived, ...]:
         """Put targets, and the compile targets that they need, into the pools of their runners.
 
         Returns what is waived. Raises `RetargetError` for targets that have neither a runner nor a waiver.
@@ -143,7 +131,7 @@ class _Planner:
         along: dict[str, str] = {}
         refused: dict[str, tuple[DeclaredTarget, Refused]] = {}
         needed: set[str] = set()
-        for one in kept:
+        for one in chosen:
             if one.target is one.compiled:
                 wanted[one.id] = one
                 continue
@@ -225,7 +213,6 @@ class _Planner:
                         kind="build" if sort == "build" else "run",
                         runner=runner.name,
                         labels=tuple(runner.labels),
-                        select=self._event.select,
                         seconds=round(sum(unit.seconds for unit in shard), 1),
                         needs=tuple(sorted({built[need] for one in ids for need in self._needs.get(one, ())})),
                     )

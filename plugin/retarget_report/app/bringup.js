@@ -1,4 +1,4 @@
-// The bring-up of backends: rungs with bars, drivers, blockers, what moved. Data: what `retarget bringup NAME --json` prints.
+// The bring-up of backends: rungs with bars, blockers. Data: what `retarget bringup NAME --json` prints.
 "use strict";
 
 (() => {
@@ -20,16 +20,10 @@
       el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", {scope: "row"}, first), rest.map(cell => el("td", {}, cell)))))));
   }
 
-  function* rungs({rungs, drivers}) {
+  function* rungs({rungs}) {
     const tried = rungs.length ? rungs[0].reach : 0;  // also what the ladder has no line of yet
     yield section("Rungs", table("targets per rung", ["rung", "", "reach it", "stop there"],
       rungs.map(({rung, reach, stop}, place) => [rung, rung === "none" ? "" : bar(reach, tried), rung === "none" ? "" : `${number(reach)} of ${number(tried)}`, stop && place < rungs.length - 1 ? number(stop) : ""])));
-    yield section("Drivers", table("drivers", ["driver", "rung", "checks passed", "checks that fail"],
-      drivers.map(({name, rung, checks = []}) => {
-        const failed = checks.filter(check => !check.passed);
-        return [name, rung, `${number(checks.length - failed.length)} of ${number(checks.length)}`,
-          failed.map(check => el("div", {}, el("code", {}, check.name), ` ${check.message}`))];
-      })));
   }
 
   function blocker({rung, signature, frees, targets: ids, smallest, diagnostic = [], known, command, reference}, place) {
@@ -39,22 +33,14 @@
         el("span", {class: "count"}, "frees ", el("strong", {}, plural(frees, "target")))),
       el("div", {class: "body"},
         el("p", {}, "smallest module: ", target(smallest), known && ` · known: ${known}`),
-        reference && el("p", {}, `the reference ${reference.config} ${reference.outcome}${reference.stage ? ` at ${reference.stage}` : ""}${reference.signature ? `: ${reference.signature}` : ""}`),
         diagnostic.length > 0 && copied(diagnostic.join("\n"), "diagnostic"),
         copied(command, "commands"),
+        reference && copied(reference, "the reference"),
         targets(ids)));
   }
 
-  function moves({revision = "", subject = "", up = [], down = [], new: added = [], unknown = ""}) {
-    const list = (title, moved) => moved.length > 0 && el("div", {}, el("h4", {}, `${number(moved.length)} ${title}`),
-      many(moved, ({target: id, before = "", after = ""}) => el("li", {}, target(id), before || after ? ` ${before || "–"} → ${after || "–"}` : "")));
-    const since = revision ? `since ${revision.slice(0, 10)}${subject ? ` “${subject}”` : ""}` : "";
-    return section("Moved", el("p", {class: "note"}, unknown || (up.length + down.length + added.length ? since : `nothing ${since}`)),
-      list("down", down), list("up", up), list("new", added));
-  }
-
   function* ladder(status) {
-    const {name, matches = 0, counted = 0, excluded = [], blockers, moved, next} = status;
+    const {name, matches = 0, counted = 0, excluded = [], blockers, next} = status;
     yield el("h2", {}, name);
     yield el("p", {}, el("strong", {}, counted ? percent(matches, counted) : "none"), counted ? ` of ${plural(counted, "target")} match` : " of its targets is tried");
     yield section("Next", el("p", {}, el("strong", {}, next.what), ` ${next.why}`), next.command && copied(next.command, "commands"));
@@ -64,7 +50,6 @@
       yield section("Not counted", excluded.map(({state, reason, targets: ids}) =>
         el("details", {class: "card"}, el("summary", {}, el("span", {class: "chip"}, state), el("span", {class: "signature"}, reason), el("span", {class: "count"}, number(ids.length))), el("div", {class: "body"}, targets(ids)))));
     }
-    if (moved) yield moves(moved);
   }
 
   Retarget.view("bringup", {

@@ -66,7 +66,6 @@ class DeviceUse(_Part, frozen=True, kw_only=True):
 class RunStep(_Part, frozen=True, kw_only=True):
     """How the artifact is run; its cases are in `cases/cases.json`. The fields are those of a runtime config.
 
-    `{bundle}` in `run_under` stands for the folder of the bundle, which holds the scripts that the command names.
     `run_with` is that of its toolchain, where that names a tool.
     """
 
@@ -76,15 +75,8 @@ class RunStep(_Part, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     roles: tuple[str, ...] = ()
     used: tuple[bool | None, ...] = ()
-    run_under: tuple[str, ...] = ()
     run_with: str | msgspec.UnsetType = msgspec.UNSET
     timeout: float
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The words of `run_under` that name programs and files which the bundle does not hold."""
-        words = [word for word in self.run_under[1:] if "/" in word]
-        return tuple(word for word in (*self.run_under[:1], *words) if not word.startswith("{bundle}/"))
 
 
 class CheckStep(_Part, frozen=True, kw_only=True):
@@ -95,14 +87,6 @@ class CheckStep(_Part, frozen=True, kw_only=True):
     compiler: str
     tags: tuple[str, ...] = ()
     known_compilers: tuple[str, ...] = ()
-
-
-class Package(_Part, frozen=True, kw_only=True):
-    """An installed package. `digest` is the SHA-256 of its files' names and hashes as its RECORD has them."""
-
-    name: str
-    version: str
-    digest: str = ""
 
 
 class Reproduced(_Part, frozen=True, kw_only=True):
@@ -140,7 +124,6 @@ class Bundle(_Part, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
     machine: str = ""
     builds: tuple[str, ...] = ()
-    packages: tuple[Package, ...] = ()
     files: dict[str, Digest] = {}
 
     @property

@@ -216,7 +216,8 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
     tool = _iree_compile(options.toolchain)
     print(f"compiling with {tool}", flush=True)
     name = f"./{source.name}" if source.name.startswith("-") else source.name  # else it would be an option
-    argv = [str(tool), name, *_here(step["flags"]), "-o", str(artifact)]
+    flags = [flag.replace("{bundle}", str(HERE)) for flag in step["flags"]]
+    argv = [str(tool), name, *flags, "-o", str(artifact)]
     status, text = _finished(argv, source.parent, env, limit)
     if status == 0 and not artifact.is_file():
         raise CannotTell("the compiler ended without an error and wrote no artifact")
@@ -233,11 +234,6 @@ def _compile(step: Mapping[str, Any], options: argparse.Namespace, artifact: Pat
         said = error or text.strip().rpartition("\n")[2] or f"exit status {status}"
         raise CannotTell(f"the compiler says nothing of the module: {said}")
     return [Failure(stage=Stage.COMPILE, summary=error)]
-
-
-def _here(words: Sequence[str]) -> list[str]:
-    """Return flags, or the words of a command, with the folder of the bundle for `{bundle}`."""
-    return [word.replace("{bundle}", str(HERE)) for word in words]
 
 
 def _iree_compile(toolchain: Path | None) -> Path:
@@ -373,10 +369,7 @@ def _run(bundle: Mapping[str, Any], options: argparse.Namespace, artifact: Path)
     from retarget.arrays import mismatches_of
     from retarget.extension import Check, DriverError, Tolerance
 
-    run = {**bundle["run"], "run_under": _here(bundle["run"]["run_under"])}
-    for word in run["run_under"]:
-        if word.startswith(f"{HERE}{os.sep}"):
-            Path(word).chmod(0o755)  # a bundle is unpacked without any file that can be executed
+    run = bundle["run"]
     if (given := len(options.device)) and given != len(run["devices"] or options.device):
         raise CannotTell(f"--device: found {given}, expected one for each device of the bundle, {len(run['devices'])}")
     if bundle["toolchain"] == "iree":

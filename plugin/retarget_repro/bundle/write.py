@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import platform
@@ -13,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +29,6 @@ from retarget_repro.bundle.format import (
     CompileStep,
     DeviceUse,
     Observed,
-    Package,
     Reproduced,
     RunStep,
     write_json,
@@ -62,7 +59,6 @@ _LIBRARY = (
 Their records are dataclasses, not structs as elsewhere: a bundle runs where msgspec is not installed.
 """
 
-_PACKAGES = ("iree-base-compiler", "iree-base-runtime", "ml_dtypes", "numpy", "onnx", "pyopencl", "retarget")
 _IMPORTED = {".py", ".pyc", ".pyd", ".pyw", ".so"}
 """Endings of what Python imports."""
 
@@ -132,7 +128,7 @@ def fill(
         name = f"artifact{Path(artifact.path).suffix}"
         shutil.copyfile(artifact.path, folder / name)
     if artifact is not None and ran is not None and isinstance(target, RunTarget):
-        run = _run_step(folder, target, ran.devices, without_env)
+        run = _run_step(target, ran.devices, without_env)
         for number, info in enumerate(ran.devices):
             profile = Profile.of_device(info, info.runtime or info.driver).text()
             (folder / f"device{number}.toml").write_text(profile)
@@ -166,7 +162,6 @@ def fill(
         check=check,
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         builds=tuple(dict.fromkeys(filter(None, builds))),
-        packages=tuple(_packages(_toolchain(failed))),
     )
     bundle = msgspec.structs.replace(bundle, commands=tuple(_commands(folder, bundle)))
     shutil.copyfile(Path(__file__).with_name("repro.py"), folder / "repro.py")
@@ -194,7 +189,7 @@ def copy_library(folder: Path) -> None:
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:
-    """Return the files of an unpacked bundle that Python might import, and all in `lib/` and `run_under/`, but those
+    """Return the files of an unpacked bundle that Python might import, and all in `lib/`, but those
     that are, byte for byte, what is written here."""
     with ScratchFolder("bundle") as own:
         copy_library(own.path / "lib")
@@ -202,7 +197,7 @@ def foreign_code(folder: Path) -> tuple[str, ...]:
         found = []
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             file = path.relative_to(folder)
-            if path.suffix.lower() not in _IMPORTED and file.parts[0].lower() not in {"lib", "run_under"}:
+            if path.suffix.lower() not in _IMPORTED and file.parts[0].lower() != "lib":
                 continue
             ours = own.path / file
             if not ours.is_file() or ours.read_bytes() != path.read_bytes():
@@ -296,7 +291,7 @@ def _imported(source: Path) -> Path:
     return source
 
 
-def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], without_env: Collection[str]) -> RunStep:
+def _run_step(target: RunTarget, infos: Sequence[DeviceInfo], without_env: Collection[str]) -> RunStep:
     runtime = target.runtime
     parameters = [device.partition("?")[2] for device in runtime.devices] or [""] * len(infos)
     return RunStep(
@@ -314,33 +309,9 @@ def _run_step(folder: Path, target: RunTarget, infos: Sequence[DeviceInfo], with
         env={name: value for name, value in runtime.env if name not in without_env},
         roles=runtime.roles,
         used=runtime.used,
-        run_under=packed_command(folder, runtime.run_under),
         run_with=(runtime.toolchain is not None and runtime.toolchain.run_with) or msgspec.UNSET,
         timeout=TIMEOUTS.run if target.timeout is None else target.timeout,
     )
-
-
-def packed_command(folder: Path, words: Sequence[str]) -> tuple[str, ...]:
-    """Copy the scripts that a command names by their paths to `run_under/` of a bundle, and return the command with the
-    copies in it. Programs that are no text stay where they are, and so does what a script names itself."""
-    found = []
-    for number, word in enumerate(words):
-        if "/" in word and _is_text(Path(word)):
-            place = Path("run_under") / str(number) / Path(word).name
-            (folder / place).parent.mkdir(parents=True)
-            shutil.copyfile(word, folder / place)
-            found.append(f"{{bundle}}/{place.as_posix()}")
-        else:
-            found.append(word)
-    return tuple(found)
-
-
-def _is_text(path: Path) -> bool:
-    """Whether a path is that of a file of text in UTF-8."""
-    try:
-        return path.is_file() and path.read_text("utf-8") is not None
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 # ---------------------------------------------------------------- what else is in it
@@ -378,26 +349,6 @@ def _run_command(folder: Path, run: RunStep, artifact: str) -> list[str]:
 
 def _line(env: dict[str, str], argv: Sequence[str]) -> str:
     return shlex.join([*(f"{name}={value}" for name, value in env.items()), *argv])
-
-
-def _packages(toolchain: Path | None) -> Iterable[Package]:
-    """Yield the packages that matter, of a toolchain's folder before those of this environment."""
-    places = [] if toolchain is None else [str(toolchain), *map(str, toolchain.glob("lib*/python*/site-packages"))]
-    for name in _PACKAGES:
-        found = next(iter(importlib.metadata.distributions(name=name, path=places)), None) if places else None
-        if found is None and (toolchain is None or not name.startswith("iree-")):
-            with suppress(importlib.metadata.PackageNotFoundError):
-                found = importlib.metadata.distribution(name)
-        if found is not None:
-            digest = _record_digest(found.read_text("RECORD") or "")
-            yield Package(name=name, version=found.version, digest=digest)
-
-
-def _record_digest(record: str) -> str:
-    """Return the digest of what a RECORD says of the files of a wheel; not of what the installer adds."""
-    lines = [line for line in record.splitlines() if ",sha256=" in line and ".dist-info/" not in line]
-    lines = sorted(line for line in lines if not line.startswith(".."))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest() if lines else ""
 
 
 def _folder_name(failed: FailedTarget) -> str:

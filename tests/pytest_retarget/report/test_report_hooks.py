@@ -202,12 +202,11 @@ class Job:
     def __init__(self, folder: Path) -> None:
         self.folder, self.terminal = folder, Terminal()
         self.option = SimpleNamespace(no_summary=False, tbstyle="auto")
-        self.plan, self.plugins = "", set[str]()
+        self.plugins = set[str]()
         config: Any = SimpleNamespace(
             rootpath=folder,
             option=self.option,
             invocation_params=SimpleNamespace(dir=folder),
-            getoption=lambda *_: self.plan,
             pluginmanager=SimpleNamespace(has_plugin=lambda name: name in self.plugins),
         )
         terminal: Any = self.terminal

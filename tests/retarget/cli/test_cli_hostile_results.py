@@ -67,12 +67,10 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 def test_what_is_printed_is_plain_text_in_lines_that_can_be_read(
     results: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "page.md")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for command, status in (
         (["results", "show", results, "--outcome", "failed"], 1),
         (["results", "diff", results, results], 0),
-        (["ci", "summary", "--results", results], 0),
         (["history", "add", results, "--to", "history"], 0),
         (["history", "list", "--from", "history"], 0),
     ):
@@ -81,9 +79,6 @@ def test_what_is_printed_is_plain_text_in_lines_that_can_be_read(
         assert not CONTROLS.search(printed.out + printed.err), command
         assert max(map(len, printed.out.splitlines()), default=0) < 10_000, command
         assert not [line for line in printed.out.splitlines() if line.lstrip().startswith("::")], command
-    page = Path("page.md").read_text(encoding="utf-8")
-    assert not CONTROLS.search(page)
-    assert len(page) < 20_000
 
 
 def test_what_is_exported_can_be_read_by_others(results: str) -> None:

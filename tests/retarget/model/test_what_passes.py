@@ -43,9 +43,7 @@ def test_without_words_results_must_be_equal_and_a_nan_is_one() -> None:
 
 
 def test_a_driver_does_what_it_must_not_where_a_check_fails_crashes_or_hangs() -> None:
-    one = DriverCheckOutcome(
-        config="c", driver="d", device="", check="x", proves="p", digest="", state=CheckState.PASSED, rung=Rung.NONE
-    )
+    one = DriverCheckOutcome(config="c", driver="d", check="x", proves="p", state=CheckState.PASSED, rung=Rung.NONE)
     assert {state for state in CheckState if replace(one, state=state).failed} == {
         CheckState.FAILED,
         CheckState.CRASHED,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 from retarget.expect.verdict import RankedRule
 from retarget.model import Origin, Rung
-from retarget.results import Outcome, Result, SessionResults, TargetRecord
+from retarget.results import Outcome, SessionResults, TargetRecord
 from retarget.results.record import CaseRecord, CompileRecord
 from retarget.session import TargetRules
 from retarget.support import RetargetError
@@ -266,13 +266,6 @@ def test_a_compile_that_fails_costs_the_rungs_of_a_target_whose_driver_is_missin
 def test_a_check_of_which_nothing_was_tried_fails() -> None:
     gone = record(outcome=Outcome.SKIPPED, reason="found no device", unavailable=True)
     assert checked(ladder(m="matches"), session(gone)).failures == (f"{NOTHING}: found no device",)
-    check_of_driver = LadderTarget(id="driver:r::fill", digest=DIGEST)
-    passed = record(nodeid=check_of_driver.id, rung="transfers", outcome=Outcome.PASSED, result=Result.PASSED)
-    line = Line(target=check_of_driver.id, rung=Rung.TRANSFERS, digest=DIGEST)
-    before = with_fields(ladder(m="matches"), lines=(line, *ladder(m="matches").lines))
-    assert checked(before, session(passed, gone), targets=[check_of_driver, target()]).failures == (
-        f"{NOTHING}: found no device",
-    )
 
 
 @pytest.mark.parametrize("rung", ["none", "compiles"])

@@ -17,7 +17,6 @@ from retarget.model import CompileTarget, Observation
 from retarget.results import Outcome, Result, ResultsWriter, TargetRecord, new_session
 from retarget.session import Engine
 from retarget_bringup.ladder.files import read_ladder, read_settings
-from retarget_bringup.ladder.states import DRIVER
 from retarget_bringup.status.gather import read_found
 
 HOME = "s/suite.toml::s"
@@ -49,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rungs(project: Path) -> dict[str, str]:
     """The rung of each module in the ladder."""
-    lines = [line for line in read_ladder(project / "bringup/x.ladder").lines if not line.target.startswith(DRIVER)]
+    lines = read_ladder(project / "bringup/x.ladder").lines
     return {line.target.rpartition("::")[2].partition("_")[0]: line.rung.word for line in lines}
 
 
@@ -83,7 +82,7 @@ def test_a_real_session_raises_a_ladder_that_holds_until_it_is_raised_by_hand(
     assert rungs(project) == {"good": "matches", "refused": "none", "wrong": "completes"}
     assert re.fullmatch(
         r"bringup/x.ladder: written: \d+ added\n"
-        r"x: 1 of 3 targets match \(33.3 %\); 2 below; (\d+) of \1 checks of its drivers pass\n"
+        r"x: 1 of 3 targets match \(33.3 %\); 2 below\n"
         r"bringup/x.ladder holds\n",
         said,
     )
@@ -96,7 +95,7 @@ def test_a_real_session_raises_a_ladder_that_holds_until_it_is_raised_by_hand(
         r"  run just that: pytest s/suite.toml::s::refused_vmvx_sync\n"
         r"  mend it, or say why it may be lower: "
         r"retarget bringup x --lower s/suite.toml::s::refused_vmvx_sync --reason TEXT\n"
-        r"x: 1 of 3 targets match \(33.3 %\); 2 below; .* pass\n"
+        r"x: 1 of 3 targets match \(33.3 %\); 2 below\n"
         r"bringup/x.ladder does not hold: 1 problem\n",
         capfd.readouterr().out,
     )
@@ -164,7 +163,7 @@ def test_a_line_that_was_removed_comes_back_from_the_last_commit(
     [
         ("select = 1\nstabel = 3\n",
          "bringup/x.toml:1: select: found the integer 1, expected a string\n"
-         "bringup/x.toml:2: stabel: found the unknown key 'stabel', expected one of drivers, paths, "
+         "bringup/x.toml:2: stabel: found the unknown key 'stabel', expected one of paths, "
          "reference, select, stable; did you mean 'stable'?\n"),
         ('select = "a and"\npaths = ["../s", "t"]\n',
          "bringup/x.toml:1: select: 'a and': column 6: found the end of line, expected a word, 'not' or '('\n"
@@ -172,10 +171,8 @@ def test_a_line_that_was_removed_comes_back_from_the_last_commit(
          "bringup/x.toml:2: paths[1]: found no file or folder 't' in .\n"),
         ('select = "vulcan"\n',
          "bringup/x.toml:1: select: found 'vulcan', which selects no target of .\n"),
-        ('select = "vmvx"\ndrivers = ["vulcan"]\n',
-         "bringup/x.toml:2: drivers[0]: found 'vulcan', which is no driver here; did you mean 'vulkan'?\n"),
         ('select = "vmvx"\n[[lowered]]\ntarget = "x"\n',
-         "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of drivers, paths, reference, "
+         "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of paths, reference, "
          "select, stable\n"),
     ],
 )  # fmt: skip
@@ -192,7 +189,7 @@ def test_errors_of_the_settings_have_their_lines(
 def test_settings_that_say_only_what_they_select_ask_for_three_runs_of_all_suites(project: Path) -> None:
     (project / "bringup/x.toml").write_text('select = "vmvx"\n')
     settings = read_settings(project / "bringup/x.toml")
-    assert (settings.paths, settings.reference, settings.stable, settings.drivers) == (["."], "", 3, [])
+    assert (settings.paths, settings.reference, settings.stable) == (["."], "", 3)
 
 
 def test_without_a_name_the_ladders_and_the_next_step_are_listed(

@@ -13,7 +13,7 @@ from retarget.session import DeclaredTarget
 from retarget_bringup.ladder.files import Line
 from retarget_bringup.ladder.states import LadderTarget, TargetState
 
-__all__ = ["check", "failed", "matches", "node_id", "not_compiled", "state"]
+__all__ = ["failed", "matches", "node_id", "not_compiled", "state"]
 
 DIGEST = "0123456789ab"
 _SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
@@ -81,12 +81,3 @@ def not_compiled(module: str, signature: str, **fields: Any) -> TargetState:
     compiled = _record(module, "", **_failure("compile", signature))
     blocked = _record(module, outcome=Outcome.BLOCKED, blocked_by=compiled.nodeid, reason="it does not compile")
     return state(module, Rung.NONE, record=blocked, compiled=compiled, **fields)
-
-
-def check(driver: str, name: str, rung: Rung | None, message: str = "", **fields: Any) -> TargetState:
-    """A conformance check of a driver."""
-    target = f"driver:{driver}::{name}"
-    record = TargetRecord(nodeid=target, driver=driver, message=message)
-    line = Line(target=target, rung=rung or Rung.NONE, digest=DIGEST)
-    known = {"target": LadderTarget(id=target, digest=DIGEST), "line": line, "rung": rung, "record": record}
-    return TargetState(**known | fields)

@@ -16,30 +16,25 @@ from retarget.session import Declared, DeclaredTarget
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_bringup.ladder.files import Settings
 from retarget_bringup.status import gather
-from retarget_bringup.status.gather import _key, _runtimes, _selected, new_folder, run_pytest
+from retarget_bringup.status.gather import _key, _selected, new_folder, run_pytest
 
 SUITE = Suite(name="ops", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
 
 
-def declared(
-    *targets: Target, drivers: tuple[str, ...] = ("cuda", "vulkan"), by_tool: tuple[str, ...] = ()
-) -> Declared:
-    registry: Any = SimpleNamespace(
-        drivers=dict.fromkeys(drivers), runs_by_tool=lambda config: config.name in by_tool, compilers={}
-    )
+def declared(*targets: Target) -> Declared:
+    registry: Any = SimpleNamespace()
     found = [DeclaredTarget(suite_id="s.toml::ops", suite=SUITE, target=target) for target in targets]
     return Declared(registry=registry, targets=found)
 
 
 def settings(**known: Any) -> Settings:
-    values = {"select": "run", "reference": "", "stable": 2, "drivers": [], "paths": ["ops", "nets"]}
-    values |= {"file": Path("p/bringup/npu.toml"), "text": 'select = "run"\ndrivers = ["a", "b", "c"]\n'}
+    values = {"select": "run", "reference": "", "stable": 2, "paths": ["ops", "nets"]}
+    values |= {"file": Path("p/bringup/npu.toml"), "text": 'select = "run"\n'}
     return Settings.model_construct(**values | known)
 
 
 COMPILED = compile_target("m", "cpu")
 RUN = run_target(COMPILED, "sync", tags=("run", "fast"))
-ON_GPU = run_target(compile_target("m", "gpu"), "vk", "vulkan", tags=("run",))
 
 
 @pytest.mark.parametrize(
@@ -53,13 +48,6 @@ ON_GPU = run_target(compile_target("m", "gpu"), "vk", "vulkan", tags=("run",))
                 """select: found the word "kind(name='x')", which no target has as a tag""",
             ],
         ),
-        (
-            {"drivers": ("cuda", "vulcan", "zzzzzzzz")},
-            [
-                "drivers[1]: found 'vulcan', which is no driver here; did you mean 'vulkan'?",
-                "drivers[2]: found 'zzzzzzzz', which is no driver here; expected one of: cuda, vulkan",
-            ],
-        ),
         ({"reference": "gpv"}, ["reference: found 'gpv', which no target has; did you mean 'gpu'?"]),
         (
             {"reference": "zzzzzzzz"},
@@ -71,26 +59,6 @@ def test_settings_that_mean_nothing_here_are_errors(known: dict[str, Any], messa
     with pytest.raises(DiagnosticsError) as caught:
         _selected(settings(**known), declared(RUN, compile_target("m", "gpu")))
     assert [f"{one.key_path}: {one.message}" for one in caught.value.diagnostics] == messages
-
-
-@pytest.mark.parametrize(
-    ("drivers", "by_tool", "names"),
-    [
-        ((), (), ["sync", "vk"]),
-        ((), ("vk",), ["sync"]),
-        (("vulkan",), (), ["vk"]),
-        (("cuda", "vulkan"), (), ["vk", "cuda"]),
-        (("vulkan",), ("vk",), ["vulkan"]),
-    ],
-)
-def test_drivers_of_selected_targets_or_those_named_are_checked(
-    drivers: tuple[str, ...], by_tool: tuple[str, ...], names: list[str]
-) -> None:
-    found = _runtimes(settings(drivers=drivers), declared(COMPILED, RUN, RUN, ON_GPU, by_tool=by_tool))
-    assert [one.name for one in found] == names
-    assert [one.driver for one in found if one.name in {"cuda", "vulkan"}] == [
-        name for name in names if name in {"cuda", "vulkan"}
-    ]
 
 
 @pytest.mark.parametrize(
@@ -173,43 +141,3 @@ def test_a_session_without_results_is_an_error(
     with pytest.raises(RetargetError) as caught:
         run_pytest(Path("root"), tmp_path, ["-m", "gpu"], what="w")
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("configs", [True, False])
-def test_drivers_are_checked_before_targets_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], configs: bool
-) -> None:
-    steps: list[Any] = []
-
-    def check_drivers(found: Any, *, note: Any, **known: Any) -> str:
-        note("a note")
-        steps.append(([one.name for one in found], known["extensions"]))
-        return "reports"
-
-    monkeypatch.setattr(gather, "read_ladder", lambda _: steps.append("ladder"))
-    monkeypatch.setattr(gather.Declared, "collect", lambda *_: declared(RUN if configs else COMPILED))
-    monkeypatch.setattr(gather, "_selected", lambda _, found: found)
-    monkeypatch.setattr(gather, "new_folder", lambda _: Path("results"))
-    monkeypatch.setattr(gather, "check_drivers", check_drivers)
-    monkeypatch.setattr(gather, "write_checks", lambda *known: steps.append(known))
-    monkeypatch.setattr(gather, "run_pytest", lambda *_, **__: steps.append("run"))
-    monkeypatch.setattr(gather, "read_found", lambda *_: "found")
-    assert gather.run_found(settings(), extensions=("e",)) == "found"  # type: ignore[comparison-overlap]
-    checked = [(["sync"], ("e",)), (Path("results"), "reports")] if configs else []
-    assert steps == ["ladder", *checked, "run"]
-    assert capsys.readouterr().err == ("checking the drivers of sync\na note\n" if checked else "")
-
-
-def test_targets_of_the_reference_run_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[Any] = []
-
-    def run(root: Path, folder: Path, words: Any, **known: Any) -> None:
-        assert folder.is_dir()
-        ran.append((root, words, known))
-
-    monkeypatch.setattr(gather, "run_pytest", run)
-    monkeypatch.setattr(gather.Sessions, "read", lambda folders: SimpleNamespace(results=len(folders)))
-    found: Any = SimpleNamespace(settings=settings())
-    assert gather.run_others(found, ["a", "b"], ("e",)) == 1  # type: ignore[comparison-overlap]
-    what = "running 2 modules with the reference backend"
-    assert ran == [(Path("p"), (), {"targets": ["a", "b"], "extensions": ("e",), "what": what})]

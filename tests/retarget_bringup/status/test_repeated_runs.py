@@ -33,7 +33,6 @@ def test_only_what_matches_is_run_again(
         ("Declared", SimpleNamespace(collect=lambda *_: None)),
         ("new_folder", lambda _: Path("results")),
         ("_selected", lambda *_: None),
-        ("_runtimes", lambda *_: []),
         ("run_pytest", run_pytest),
         ("read_found", lambda *_, **__: SimpleNamespace(states=states)),
     ):

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from retarget.model import Rung
 from retarget_bringup.ladder.states import TargetState
-from retarget_bringup.status.assemble import Move, Moves, Status, status_of
+from retarget_bringup.status.assemble import Status, status_of
 from retarget_bringup.status.text import status_lines
-from status_states import check, failed, matches, node_id, not_compiled, state
+from status_states import failed, matches, node_id, not_compiled, state
 
 LEGALIZE = "failed to legalize operation 'vector.bitcast'"
 
@@ -28,7 +28,7 @@ def root(cwd: Path) -> Path:
 
 
 def made(states: Sequence[TargetState], root: Path, **fields: Any) -> Status:
-    known: dict[str, Any] = {"root": root, "stable_runs": 3, "moved": Moves(unknown="no git"), "is_raised": True}
+    known: dict[str, Any] = {"root": root, "stable_runs": 3, "is_raised": True}
     return status_of("gpu", states, **known | fields)
 
 
@@ -75,6 +75,16 @@ def test_the_command_goes_to_the_project_from_where_the_user_is(root: Path, monk
     assert blocker.command == f"cd {root} && pytest '{node_id('a_gpu_gpu')}'"
 
 
+@pytest.mark.parametrize(
+    ("reference", "command"), [("cpu/sync", f"pytest '{node_id('a_cpu_sync')}'"), ("cpu", ""), ("", "")]
+)
+def test_the_command_of_the_reference_is_that_of_a_declared_target(root: Path, reference: str, command: str) -> None:
+    declared = {node_id("a_cpu_sync"), node_id("a_")}
+    for one in (failed("a", Rung.LOADS, "run", "x"), not_compiled("a", "x")):
+        (blocker,) = made([one], root, reference=reference, declared=declared).blockers
+        assert blocker.reference == command
+
+
 def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Path) -> None:
     states = [
         matches("a"),
@@ -98,14 +108,6 @@ def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Pa
     ("states", "fields", "what", "why", "command"),
     [
         pytest.param(
-            [check("vulkan", "fills", Rung.OPENS, "3 of 8 bytes differ"), failed("a", Rung.LOADS, "run", "x")],
-            {},
-            "mend the driver vulkan, which does not pass its conformance checks, first fills: 3 of 8 bytes differ",
-            "nothing runs without its driver",
-            "retarget bringup driver vulkan",
-            id="a driver comes first",
-        ),
-        pytest.param(
             [
                 failed("a", Rung.LOADS, "run", "x"),
                 failed("bb", Rung.LOADS, "run", "y"),
@@ -115,21 +117,17 @@ def test_the_percentage_is_over_targets_that_are_seen_and_not_permanent(root: Pa
             "mend in bb: run: error: y",
             "it frees 2 targets, more than any other does",
             f"pytest '{node_id('bb_gpu_gpu')}'",
-            id="then the blocker that frees the most",
+            id="the blocker that frees the most",
         ),
         pytest.param(
             [
-                failed("a", Rung.LOADS, "run", "x"),
+                failed("a", Rung.LOADS, "run", "x", was=Rung.MATCHES),
                 failed("bb", Rung.LOADS, "run", "y"),
                 failed("ccc", Rung.LOADS, "run", "y"),
             ],
-            {
-                "moved": Moves(
-                    revision="abc", down=(Move(target=node_id("a_gpu_gpu"), before="matches", after="loads"),)
-                )
-            },
+            {},
             "mend in a: run: error: x",
-            "1 target fell by it since abc, and a ladder only rises",
+            "1 target fell by it, and a ladder only rises",
             f"pytest '{node_id('a_gpu_gpu')}'",
             id="but what fell before all others",
         ),
@@ -180,26 +178,19 @@ def test_what_the_ladder_has_as_stable_needs_one_run_to_stay_so(root: Path) -> N
     assert made([matches("a", was=Rung.STABLE)], root).next.what == "add modules"
 
 
-def test_a_driver_of_which_results_have_no_check_is_not_said_to_be_missing(root: Path) -> None:
-    status = made([check("gpu", "copies", None, record=None, reason="it has no result"), matches("a")], root)
-    assert status.drivers == ()
-    assert status.next.what == "run what matches again: 1 target not stable yet"
-
-
 def test_where_the_driver_is_missing_the_compiler_comes_first(root: Path) -> None:
-    missing = check("gpu", "copies", None, reason="no libcuda.so")
     compiled = [state(name, Rung.COMPILES, only_compiled=True, reason="no libcuda.so") for name in ("a", "bb")]
-    step = made([missing, not_compiled("ccc", "op is illegal"), *compiled], root).next
+    step = made([not_compiled("ccc", "op is illegal"), *compiled], root).next
     assert step.what == "mend in ccc: compile: error: op is illegal"
-    status = made([missing, *compiled], root)
-    assert (status.next.what, status.blockers) == (
-        "mend the driver gpu, which is not found, first copies: no libcuda.so", ()
+    status = made(compiled, root)
+    assert (status.next.what, status.next.why, status.blockers) == (
+        "run the rest where it can run", "no libcuda.so", ()
     )  # fmt: skip
     assert text(status).startswith("gpu: none of 2 targets was tried; 2 compile\n")
 
 
 def test_the_json_reads_back_as_it_was(root: Path) -> None:
-    status = made([check("vulkan", "fills", Rung.TRANSFERS), failed("a", Rung.LOADS, "run", "x"), matches("bb")], root)
+    status = made([failed("a", Rung.LOADS, "run", "x"), matches("bb")], root)
     written = msgspec.json.encode(status)
     assert msgspec.json.decode(written, type=Status) == status
     assert list(msgspec.json.decode(written)) == [
@@ -211,9 +202,7 @@ def test_the_json_reads_back_as_it_was(root: Path) -> None:
         "temporary",
         "only_compiled",
         "rungs",
-        "drivers",
         "excluded",
         "blockers",
-        "moved",
         "next",
     ]

@@ -21,14 +21,12 @@ BLOCKERS = tuple(
 class Steps:
     """What was done, in order; and the command."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, reference: str = "") -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[Any] = []
         self.settings = SimpleNamespace(
-            name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=reference
+            name="npu", root=Path("p"), stable=2, ladder_file=Path("npu.ladder"), reference=""
         )
-        found = SimpleNamespace(
-            settings=self.settings, states=(), ladder=SimpleNamespace(unsettled=()), results={}, declared=()
-        )
+        found = SimpleNamespace(settings=self.settings, states=(), ladder=None, declared=())
 
         def read(_: object, folders: object, extensions: object) -> Any:
             self.done.append(("read", folders, extensions))
@@ -46,22 +44,14 @@ class Steps:
             self.done.append(("ladder", known))
             return 1
 
-        def with_references(blockers: Any, config: str, *, run: Any, **_: object) -> Any:
-            self.done.append(("references", len(blockers), config, run(["t"])))
-            return [blockers[0]] * len(blockers)
-
         for name, value in (
             ("find_settings", lambda *_: Path("npu.toml")),
             ("read_settings", lambda _: self.settings),
             ("read_found", read),
             ("run_found", ran),
             ("status_of", status),
-            ("lines_of", lambda _: ()),
-            ("moves_since_commit", lambda *_: None),
             ("raised", lambda *_: SimpleNamespace(changes={})),
             ("apply_options", apply),
-            ("with_references", with_references),
-            ("run_others", lambda *_: "others"),
             ("status_lines", lambda status, *, everything: [f"{len(status.blockers)} blockers, all: {everything}"]),
             ("next_lines", lambda _: ["next"]),
         ):
@@ -116,23 +106,6 @@ def test_as_json_it_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     out = capsys.readouterr().out
     assert out.startswith('{\n "version": ')
     assert out.count('"signature"') == 12
-
-
-@pytest.mark.parametrize(
-    ("words", "references"),
-    [
-        ((), [("references", 10, "cpu", "others")]),
-        (("--all",), [("references", 12, "cpu", "others")]),
-        (("--results", "a"), [("references", 10, "cpu", {})]),
-        (("--next",), []),
-    ],
-)
-def test_the_reference_backend_is_asked_about_the_blockers_that_are_shown(
-    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], references: list[object]
-) -> None:
-    steps = Steps(monkeypatch, reference="cpu")
-    assert steps.run(*words) == 0
-    assert [one for one in steps.done if one[0] == "references"] == references
 
 
 @pytest.mark.parametrize(

@@ -5,28 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from retarget_bringup.status.assemble import (
-    Blocker,
-    Check,
-    DriverStatus,
-    Excluded,
-    Move,
-    Moves,
-    Next,
-    Reference,
-    RungCount,
-    Status,
-)
-from retarget_bringup.status.text import (
-    _blockers,
-    _driver,
-    _left_out,
-    _moved,
-    _rungs,
-    heading,
-    next_lines,
-    status_lines,
-)
+from retarget_bringup.status.assemble import Blocker, Excluded, Next, RungCount, Status
+from retarget_bringup.status.text import _blockers, _left_out, _rungs, heading, next_lines, status_lines
 
 NEXT = Next(what="add", why="it frees 3", command="pytest x")
 
@@ -71,33 +51,6 @@ def rungs(**counts: tuple[int, int]) -> tuple[RungCount, ...]:
 )
 def test_the_heading_is_the_status_in_one_line(known: dict[str, Any], line: str) -> None:
     assert heading(status(**known)) == line
-
-
-@pytest.mark.parametrize(
-    ("driver", "lines"),
-    [
-        (DriverStatus(name="gpu", rung="none"), [f"  {'gpu':<24}  none"]),
-        (
-            DriverStatus(name="gpu", rung="transfers", checks=(Check(name="a", passed=True),), not_applicable=2),
-            [f"  {'gpu':<24}  transfers  1 of 1 check pass, 2 not applicable"],
-        ),
-        (
-            DriverStatus(
-                name="gpu",
-                rung="opens",
-                checks=(
-                    Check(name="a", passed=False, message="lost"),
-                    Check(name="b", passed=True),
-                    Check(name="c", passed=False, message="not here"),
-                    Check(name="d", passed=False, message="not here"),
-                ),
-            ),
-            [f"  {'gpu':<24}  opens  1 of 4 checks pass", "      a: lost", "      c: not here"],
-        ),
-    ],
-)
-def test_a_driver_has_its_rung_and_each_message_once(driver: DriverStatus, lines: list[str]) -> None:
-    assert list(_driver(driver)) == lines
 
 
 ALL = rungs(none=(200, 1), compiles=(199, 99), loads=(100, 0), completes=(1, 1), matches=(0, 0))
@@ -155,43 +108,28 @@ def blocker(**known: Any) -> Blocker:
     return Blocker(**values | known)
 
 
-SAME = Reference(config="cpu", outcome="fails", stage="run", signature="lost")
-OTHER = Reference(config="cpu", outcome="fails", stage="load", signature="lost")
-
-
 @pytest.mark.parametrize(
     ("known", "lines"),
     [
         ({}, ["  1. frees 2  stop at loads: run: lost", "     smallest   t", "     run        pytest t", ""]),
         (
-            {"rung": "none", "stage": "", "size": 12, "reference": SAME, "known": "a rule"},
+            {"rung": "none", "stage": "", "size": 12, "reference": "pytest r", "known": "a rule"},
             [
                 "  1. frees 2  lost",
                 "     smallest   t  (12 bytes)",
-                "     reference  cpu fails at run: lost",
                 "     known      a rule",
                 "     run        pytest t",
+                "     reference  pytest r",
                 "",
             ],
         ),
         (
-            {"size": 12, "reference": SAME, "diagnostic": ("one", "two")},
+            {"size": 12, "diagnostic": ("one", "two")},
             [
                 "  1. frees 2  stop at loads: run: lost",
                 "     smallest   t  (12 bytes)",
-                "     reference  cpu fails in the same way",
                 "     says       one",
                 "                two",
-                "     run        pytest t",
-                "",
-            ],
-        ),
-        (
-            {"reference": OTHER},
-            [
-                "  1. frees 2  stop at loads: run: lost",
-                "     smallest   t",
-                "     reference  cpu fails at load: lost",
                 "     run        pytest t",
                 "",
             ],
@@ -202,31 +140,6 @@ def test_a_blocker_has_what_is_known_of_it(known: dict[str, Any], lines: list[st
     assert list(_blockers([blocker(**known)], 10)) == ["what blocks: 1 signature, 2 targets below matches", "", *lines]
 
 
-MOVES = tuple(Move(target=f"t{number}", before="none", after="loads") for number in range(3))
-
-
-@pytest.mark.parametrize(
-    ("moved", "lines"),
-    [
-        (Moves(unknown="no git"), ["moved: not known: no git", ""]),
-        (Moves(revision="abc", subject="a commit"), ["moved since abc (a commit): nothing", ""]),
-        (
-            Moves(revision="abc", subject="s", up=MOVES, down=MOVES[:1], new=(Move(target="n", after="loads"),) * 2),
-            [
-                "moved since abc (s): 3 up, 1 down, 2 new",
-                "  down  t0  none → loads",
-                "  up    t0  none → loads",
-                "  up    t1  none → loads",
-                "  up    … and 1 more; --all shows them",
-                "",
-            ],
-        ),
-    ],
-)
-def test_what_moved_comes_with_how_it_moved(moved: Moves, lines: list[str]) -> None:
-    assert list(_moved(moved, 2)) == lines
-
-
 def test_the_next_step_has_a_command_where_there_is_one() -> None:
     assert list(next_lines(NEXT)) == ["next: add", "  why  it frees 3", "  run  pytest x"]
     assert list(next_lines(Next(what="w", why="y"))) == ["next: w", "  why  y"]
@@ -234,24 +147,17 @@ def test_the_next_step_has_a_command_where_there_is_one() -> None:
 
 def test_the_parts_of_which_there_is_something_are_set_apart() -> None:
     whole = status(
-        percentage=50.0,
-        drivers=(DriverStatus(name="gpu", rung="found"),),
-        rungs=rungs(none=(2, 1), matches=(1, 1)),
-        excluded=left_out(6),
-        blockers=(blocker(),) * 11,
-        moved=Moves(unknown="x"),
+        percentage=50.0, rungs=rungs(none=(2, 1), matches=(1, 1)), excluded=left_out(6), blockers=(blocker(),) * 11
     )
     lines = list(status_lines(whole))
-    assert lines[:5] == [heading(whole), "", "drivers, without a compiler (rungs 0 to 2)", f"  {'gpu':<24}  found", ""]
-    assert lines[-5:] == ["moved: not known: x", "", *next_lines(NEXT)]
-    assert lines[7].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
+    assert lines[:2] == [heading(whole), ""]
+    assert lines[-4:] == ["", *next_lines(NEXT)]
+    assert lines[4].startswith(f"{'matches':<12}{'#' * 20}{'.' * 20}  1 of 2")
     assert (len([line for line in lines if "frees" in line]), sum("--all" in line for line in lines)) == (11, 2)
     in_full = list(status_lines(whole, everything=True))
     assert (len([line for line in in_full if "frees" in line]), sum("--all" in line for line in in_full)) == (12, 0)
-    assert list(status_lines(status(rungs=rungs(none=(0, 0)), moved=Moves(unknown="x")))) == [
+    assert list(status_lines(status(rungs=rungs(none=(0, 0))))) == [
         "npu: none of 0 targets was tried",
-        "",
-        "moved: not known: x",
         "",
         *next_lines(NEXT),
     ]

@@ -40,19 +40,6 @@ def test_what_a_selected_run_target_needs_is_compiled_selected_or_not() -> None:
     assert _legs(plan) == {"build-builder-1": ids("m_cpu"), "run-desk-1": ids("m_cpu_local-sync")}
 
 
-def test_what_is_unchanged_is_left_out_and_counted_but_for_what_the_rest_needs() -> None:
-    config, event = ci(BUILDER, DESK)
-    targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"])])
-    unchanged = {*ids("m_cpu", "m_cpu_local-sync", "n_cpu")}
-    plan = make_plan(config, event, targets, today=TODAY, unchanged=unchanged, since="main")
-    assert _legs(plan) == {"build-builder-1": ids("n_cpu"), "run-desk-1": ids("n_cpu_local-sync")}
-    assert (plan.since, plan.unchanged) == ("main", 2)
-    nothing = make_plan(
-        config, event, targets, today=TODAY, unchanged={one.id for one in targets.targets}, since="main"
-    )
-    assert (nothing.legs, nothing.unchanged) == ((), 4)
-
-
 def test_targets_without_a_runner_are_an_error_that_says_which_and_why() -> None:
     config, event = ci(BUILDER, DESK)
     with pytest.raises(RetargetError) as raised:
@@ -106,10 +93,9 @@ def test_predicted_durations_are_measured_ones_then_medians_of_the_configs_then_
     seconds=st.lists(st.floats(0.01, 50), min_size=1, max_size=8),
     capacity=st.integers(1, 5),
     select=st.sampled_from(["", "run", "compile", "cpu", "host and run", "vulkan or local-task"]),
-    data=st.data(),
 )
 def test_legs_are_disjoint_complete_and_needed_artifacts_come_from_build_legs(
-    modules: int, seconds: list[float], capacity: int, select: str, data: st.DataObject
+    modules: int, seconds: list[float], capacity: int, select: str
 ) -> None:
     runs = [(CPU, ["local-sync", "local-task"]), (HOST, ["local-sync"]), (VULKAN, ["vulkan"])]
     targets = declared(REGISTRY, [f"m{number}" for number in range(modules)], runs)
@@ -120,17 +106,13 @@ def test_legs_are_disjoint_complete_and_needed_artifacts_come_from_build_legs(
         runner("gpu", drivers=("vulkan",), capacity=capacity),
     ]
     config, event = ci(*runners, select=select)
-    unchanged = data.draw(st.sets(st.sampled_from([one.id for one in targets.targets])))
-    plan = make_plan(config, event, targets, today=TODAY, durations=durations, unchanged=unchanged, since="main")
+    plan = make_plan(config, event, targets, today=TODAY, durations=durations)
     found = Counter(chain.from_iterable(leg.ids for leg in plan.legs))
     assert set(found.values()) <= {1}
     selected = {
         one.id for one in targets.targets if not select or any(_has(one.target.tags, part) for part in _or(select))
     }
-    kept = selected - unchanged
-    needed = {one.compile_id for one in targets.targets if one.id in kept}
-    assert set(found) == kept | needed
-    assert plan.unchanged == len(selected - set(found))
+    assert set(found) == selected | {one.compile_id for one in targets.targets if one.id in selected}
     by_name = {leg.name: leg for leg in plan.legs}
     by_id = {one.id: one for one in targets.targets}
     for leg in plan.legs:
@@ -185,19 +167,17 @@ def test_cases_that_agree_with_another_config_run_where_that_runs_and_have_its_a
         make_plan(config, event, targets, today=TODAY)
 
 
-def test_the_summary_has_a_line_for_each_leg_and_says_what_is_left_out_waived_or_too_long() -> None:
+def test_the_summary_has_a_line_for_each_leg_and_says_what_is_waived_or_too_long() -> None:
     config, event = ci(BUILDER, DESK, waivers=[waiver("vulkan", TODAY)])
     targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])
     durations = dict.fromkeys(ids("m_cpu_local-sync", "n_cpu_local-sync"), 3725.0)
-    unchanged = {*ids("n_cpu", "n_cpu_local-sync")}
-    plan = make_plan(config, event, targets, today=TODAY, durations=durations, unchanged=unchanged, since="main")
+    plan = make_plan(config, event, targets, today=TODAY, durations=durations)
     assert summary(plan, event) == (
         "LEG              RUNNER   TARGETS  PREDICTED   NEEDS\n"
-        "build-builder-1  builder  3        6 s\n"
-        "run-desk-1       desk     1        1 h 02 min  build-builder-1\n"
-        "4 targets in 2 legs for event 'pr'\n"
-        "2 targets left out: the same in main\n"
+        "build-builder-1  builder  4        8 s\n"
+        "run-desk-1       desk     2        2 h 04 min  build-builder-1\n"
+        "6 targets in 2 legs for event 'pr'\n"
         "waived until 2030-01-31: 2 targets (no machine)\n"
-        "warning: run-desk-1 is predicted to take 1 h 02 min, more than the budget of 1 min 00 s; "
+        "warning: run-desk-1 is predicted to take 2 h 04 min, more than the budget of 1 min 00 s; "
         "raise the capacity of runner 'desk' or the budget\n"
     )

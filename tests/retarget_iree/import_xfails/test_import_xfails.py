@@ -15,7 +15,7 @@ from declaration_texts import compiler, declarations, runtime, target
 from hypothesis import given
 from retarget.cli import main
 from retarget.model import CompileTarget
-from retarget.session import DeclarationLoader, Registry, RuleSet, expand_suite, load_extensions
+from retarget.session import DeclarationLoader, RuleSet, expand_suite, load_extensions
 from retarget_iree.import_xfails import LISTS
 
 CPU = """\
@@ -92,16 +92,16 @@ def read(folder: Path, name: str) -> dict[str, Any]:
     return tomli.loads((folder / "out" / name).read_text())
 
 
-def rules(folder: Path, table: str = "expectation") -> list[tuple[object, ...]]:
+def rules(folder: Path) -> list[tuple[object, ...]]:
     """What each rule matches, when, what it expects, and where that is taken over from."""
     return [
         (
             one["match"],
             one.get("when"),
-            *([one["metric"], one["max"]] if table == "golden" else [one.get("outcome") or one["stage"]]),
+            one.get("outcome") or one["stage"],
             one["reason"].removeprefix("taken over from "),
         )
-        for one in read(folder, "expectations.toml").get(table, [])
+        for one in read(folder, "expectations.toml").get("expectation", [])
     ]
 
 
@@ -404,53 +404,6 @@ def test_a_benchmark_without_compile_flags_is_noted_beside_others_and_an_error_a
     (folder / "bench.json").write_text('{"compiler_flags": [3], "device": 1}')
     assert main(["import-xfails", "bench.json"]) == 1
     assert capsys.readouterr().err == ("bench.json: device: Expected `str`, got `int`\n")
-
-
-def test_golden_values_of_a_chip_become_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = {"device": "hip", "compiler_flags": ["--iree-hal-target-device=hip"]}
-    values = {
-        "golden_time_ms": {"mi300": 15.0, "mi250": 40},
-        "golden_time_tolerance_multiplier": {"mi300": 1.3},
-        "golden_dispatch": {"mi300": 1343},
-        "golden_size": {"mi250": 2000000},
-    }
-    (folder / "clip_rocm.json").write_text(json.dumps(flags))
-    (folder / "bench.json").write_text(json.dumps({"inputs": ["1x64xi64"], **values}))
-    assert main(["import-xfails", "clip_rocm.json", "clip_rocm=bench.json", "--chip", "mi300", "--output", "out"]) == 0
-    assert rules(folder, "golden") == [
-        ("*", "compiler(name='clip-rocm')", "latency", "19.5 ms", "golden_time_ms of bench, mi300"),
-        ("*", "compiler(name='clip-rocm')", "dispatches", 1343, "golden_dispatch of bench, mi300"),
-    ]
-    assert capsys.readouterr().out == (
-        "note: bench.json: the golden values of mi250 are taken over with --chip\n"
-        "0 listed tests of 1 config became 0 rules\n2 golden values became [[golden]] rules\n"
-    )
-    assert main(["import-xfails", "bench.json", "--chip", "mi250", "--output", "out", "--force"]) == 0
-    assert rules(folder, "golden") == [
-        ("bench", None, "latency", "40 ms", "golden_time_ms of bench, mi250"),
-        ("bench", None, "artifact-size", "2000000 B", "golden_size of bench, mi250"),
-    ]
-    assert main(["import-xfails", "bench.json"]) == 1
-    assert capsys.readouterr().err == (
-        "bench.json: the golden values of mi300, mi250 are taken over with --chip; expected config files with compile "
-        "flags\n"
-    )
-
-
-def test_golden_times_of_tests_become_rules_that_check_accepts(folder: Path) -> None:
-    times = {"test_top_k": 3.5, "test_mod": 0.25, "test_loop": 0.25}
-    (folder / "cpu.json").write_text(CPU.rstrip().removesuffix("}") + f'"golden_times_ms": {json.dumps(times)}\n}}\n')
-    assert main(["import-xfails", "cpu.json", "--output", "out"]) == 0
-    reason = "golden_times_ms of cpu_llvm_sync"
-    assert rules(folder, "golden") == [
-        ("test_top_k", SYNC, "latency", "3.5 ms", reason),
-        (["test_loop", "test_mod"], SYNC, "latency", "0.25 ms", reason),
-    ]
-    loader = DeclarationLoader(Registry())
-    assert main(["import-xfails", "cpu.json", "--output", "out", "--suite", "all", "--force"]) == 0
-    edit = (folder / "out" / "suite.toml").read_text().replace("srcs = [", "allow_empty = true\nsrcs = [")
-    (folder / "out" / "suite.toml").write_text(edit)
-    assert loader.read_suite_file(folder / "out" / "suite.toml")[1] == ()
 
 
 def test_a_model_that_does_not_compile_for_a_chip_is_expected_to_fail_for_it(

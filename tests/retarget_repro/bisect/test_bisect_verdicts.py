@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -104,7 +103,7 @@ def options(*words: str) -> argparse.Namespace:
 # ---------------------------------------------------------------- one version
 
 
-def test_what_was_tried_is_a_line_and_plain_data(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_tried_is_a_line(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.does = {"1": ["passes"], "2": ["no-op"], "3": ["none"]}
     bisection = bench.bisection()
     for version in bench.does:
@@ -113,22 +112,7 @@ def test_what_was_tried_is_a_line_and_plain_data(bench: Bench, capsys: pytest.Ca
         "1  good  passes\n2  bad   compile: error: no such op\n3  skip  does not install: no wheel\n",
         "",
     )
-    plain = [one.json() for one in bisection.tried.values()]
-    assert plain[1] == {
-        "version": "2",
-        "verdict": "bad",
-        "stage": "compile",
-        "signature": "no such op",
-        "message": "compile: error: no such op",
-        "builds": ["no-op"],
-        "seconds": 1.235,
-        "folder": "releases/2",
-        "commands": ["cd .", "2"],
-    }
-    assert [(one["stage"], one["folder"], one["commands"]) for one in (plain[0], plain[2])] == [
-        ("", "releases/1", []),
-        ("", "", []),
-    ]
+    assert [one.commands for one in bisection.tried.values()] == [(), ("cd .", "2"), ()]
 
 
 @pytest.mark.parametrize(
@@ -271,22 +255,14 @@ def test_the_first_bad_version_is_found_and_printed(
         "  3",
     ]
     assert bench.asked_pre == [False]
-    assert _bisected(monkeypatch, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["first"] == "3"
 
 
 def test_where_it_cannot_be_told_the_versions_between_are_named_and_the_status_is_1(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench.does = {"1": ["passes"], "2": ["none"], "3": ["gone"], "4": ["no-op"], "5": ["no-op"]}
-    assert _bisected(monkeypatch, "--pre", "--bad", "5", "--json") == 1
-    found = json.loads(capsys.readouterr().out)
-    assert (found["good"], found["bad"], found["first"], found["unknown"]) == ("1", "4", None, ["2", "3"])
-    assert sorted(one["version"] for one in found["tried"]) == ["1", "2", "3", "4", "5"]
-    assert (found["target"], found["packages"]) == (
-        "suite.toml::s::m_c_r",
-        {"compiler": ["iree-base-compiler"], "runtime": ["iree-base-runtime"]},
-    )
+    assert _bisected(monkeypatch, "--pre", "--bad", "5") == 1
+    assert "the first bad version is 2 or 3 or 4: of the others it cannot be told\n" in capsys.readouterr().out
     assert bench.asked_pre == [True]
 
 
@@ -307,8 +283,8 @@ def test_where_the_bad_version_is_older_the_first_good_one_is_sought(
         "  2",
     ]
     bench.does = {"1": ["no-op"], "2": ["passes"]}
-    assert _bisected(monkeypatch, "--good", "2", "--bad", "1", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["first"] == "2"
+    assert _bisected(monkeypatch, "--good", "2", "--bad", "1") == 0
+    assert "the first good version is 2\n" in capsys.readouterr().out
 
 
 def test_results_are_whole_without_commands() -> None:

@@ -100,7 +100,6 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(write, "_packages", lambda _: ())
     return Bench(tmp_path)
 
 
@@ -393,16 +392,10 @@ def test_devices_of_another_driver_are_opened_with_what_its_config_says(
     uris: list[str], devices: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "load_extensions", Extensions)
-    run = {
-        "driver": "d",
-        "devices": [{"uri": "d://0"}, {"uri": "d://1"}],
-        "used": [True, None],
-        "flags": ["--x"],
-        "run_under": ["env"],
-    }
+    run = {"driver": "d", "devices": [{"uri": "d://0"}, {"uri": "d://1"}], "used": [True, None], "flags": ["--x"]}
     (name, config), same = archive.open_devices(run, uris, print)  # type: ignore[misc]  (the double's answer)
     assert (name, config.driver, config.devices, same) == ("d", "d", devices, config)
-    assert (config.used, config.flags, config.run_under) == ((True, None), ("--x",), ("env",))
+    assert (config.used, config.flags) == ((True, None), ("--x",))
 
 
 @pytest.mark.parametrize(
@@ -420,7 +413,7 @@ def test_a_toolchain_opens_devices_where_the_driver_takes_one_that_has_what_it_n
     monkeypatch.setenv("TOOLS", "before")
     monkeypatch.setattr(archive, "load_extensions", lambda: Extensions(why))
     monkeypatch.setattr(Extensions, "takes_toolchains", takes)
-    run = {"driver": "d", "devices": [], "used": [], "flags": [], "run_under": [], "run_with": run_with}
+    run = {"driver": "d", "devices": [], "used": [], "flags": [], "run_with": run_with}
     said: list[Any] = []
     with pytest.raises(UnavailableError) if notes is None else nullcontext():
         opened: Any = archive.open_devices(run, [], lambda **what: said.append(what), Path("tools"))

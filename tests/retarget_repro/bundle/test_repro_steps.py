@@ -72,7 +72,7 @@ class Device:
 
 def ran(here: Path, device: Device, cases: Any, parameters: Any = (), **run: Any) -> None:
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": cases, "parameters": parameters}))
-    bundle = {"toolchain": "iree", "run": {"run_under": [], **run}}
+    bundle = {"toolchain": "iree", "run": run}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(repro, "_open", lambda *_: device)
         options: Any = SimpleNamespace(device=[])
@@ -167,28 +167,19 @@ def test_an_artifact_that_does_not_load_is_not_called(here: Path, noted: list[di
     assert device.calls == []
 
 
-def test_scripts_of_the_bundle_can_be_executed_and_no_other(here: Path, noted: list[dict[str, Any]]) -> None:
-    own, other = here / "under.sh", here.with_name(f"{here.name}-other.sh")
-    for path in (own, other):
-        path.touch(mode=0o644)
-    ran(here, Device(), None, run_under=["{bundle}/under.sh", str(other)])
-    assert (own.stat().st_mode & 0o777, other.stat().st_mode & 0o777) == (0o755, 0o644)
-    assert noted == [{"at": "load"}]
-
-
 def test_devices_of_other_extensions_are_opened_by_them(
     here: Path, noted: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
     device = Device()
     monkeypatch.setattr(
-        archive, "open_devices", lambda run, *more: asked.append((run["run_under"], *more)) or (device, CONFIG)
+        archive, "open_devices", lambda run, *more: asked.append((run["devices"], *more)) or (device, CONFIG)
     )
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": None, "parameters": []}))
     options: Any = SimpleNamespace(device=["d://1"], toolchain=here)
-    bundle = {"toolchain": "retarget", "run": {"devices": [{"uri": "d://0"}], "run_under": ["x"]}}
+    bundle = {"toolchain": "retarget", "run": {"devices": [{"uri": "d://0"}]}}
     repro._run(bundle, options, here / "a.vmfb")
-    assert (asked, noted) == ([(["x"], ["d://1"], repro._note, here)], [{"at": "load"}])
+    assert (asked, noted) == ([([{"uri": "d://0"}], ["d://1"], repro._note, here)], [{"at": "load"}])
     bundle["run"]["devices"] *= 2
     with pytest.raises(CannotTell, match=r"^--device: found 1, expected one for each device of the bundle, 2$"):
         repro._run(bundle, options, here / "a.vmfb")
@@ -203,7 +194,7 @@ def test_a_device_that_executes_nothing_and_should_is_a_failure_of_the_run(
     monkeypatch.setattr(archive, "open_devices", lambda *_: (device, CONFIG))
     (here / "cases" / "cases.json").write_text(json.dumps({"cases": [CASE], "parameters": []}))
     options: Any = SimpleNamespace(device=[], toolchain=None)
-    repro._run({"toolchain": "retarget", "run": {"run_under": []}}, options, here / "a.vmfb")
+    repro._run({"toolchain": "retarget", "run": {}}, options, here / "a.vmfb")
     words = "the device b (d://1) executed no work, expected some; dispatches: "
     assert failures(noted) == [["run", f"{words}{one}"] for one in said]
 

@@ -348,12 +348,12 @@ def check_drivers(
     configs: Iterable[RuntimeConfig],
     *,
     registry: Registry,
-    extensions: Sequence[str] = (),
-    globs: Sequence[str] = (),
-    timeout: float = TIMEOUTS.check,
-    done: Callable[[DriverCheckOutcome], None] | None = None,
-    ended: Callable[[DriverReport], None] | None = None,
-    note: Callable[[str], None] | None = None,
+    extensions: Sequence[str],
+    globs: Sequence[str],
+    timeout: float,
+    done: Callable[[DriverCheckOutcome], None],
+    ended: Callable[[DriverReport], None],
+    note: Callable[[str], None],
 ) -> list[DriverReport]:
     """Check the drivers of runtime configs, one after the other; a config that has only a driver's name will do.
 
@@ -362,18 +362,17 @@ def check_drivers(
     each wait for a device that another session uses. Raises `RetargetError` for a glob that fits no check.
     """
     environment = registry.worker_environment
-    on_wait = None if note is None else WaitNotes(note)
+    on_wait = WaitNotes(note)
     reports = []
     with RunService(extensions=extensions, default_timeout=timeout, environment=environment) as service:
         checks = selected_checks(service, globs)
         for config in configs:
             reports.append(check_driver(service, config, checks, timeout=timeout, done=done, on_wait=on_wait))
-            if ended is not None:
-                ended(reports[-1])
+            ended(reports[-1])
     return reports
 
 
-def selected_checks(service: RunService, globs: Sequence[str] = ()) -> tuple[DriverCheck, ...]:
+def selected_checks(service: RunService, globs: Sequence[str]) -> tuple[DriverCheck, ...]:
     """Return the checks whose names fit one of the globs, all without any. Raises `RetargetError` for one that fits
     none."""
     checks = service.driver_checks()
@@ -405,7 +404,7 @@ def check_driver(
     except (UnavailableError, RetargetError) as error:
         rung = Rung.NONE if isinstance(error, UnavailableError) else _found(service, config)
         tried = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
-        outcomes = tuple(_outcome(config, (), check, tried, rung) for check in checks)
+        outcomes = tuple(_outcome(config, check, tried, rung) for check in checks)
         hint = getattr(error, "hint", "")
         absent = isinstance(error, UnavailableError)
         return report(devices=(), rung=rung, outcomes=outcomes, reason=str(error), hint=hint, unavailable=absent)
@@ -420,7 +419,7 @@ def check_driver(
                 checked = CheckedDriver(state=CheckState.NOT_TRIED, detail=str(error))
             if checked.state is CheckState.NOT_TRIED:
                 reason = checked.detail
-        outcomes += (outcome := _outcome(config, infos, check, checked, Rung.OPENS),)
+        outcomes += (outcome := _outcome(config, check, checked, Rung.OPENS),)
         if done is not None and not reason:
             done(outcome)
     passes = all(one.state in {CheckState.PASSED, CheckState.NOT_APPLICABLE} for one in outcomes)
@@ -452,16 +451,12 @@ def _checked(answer: CheckedDriver | Refused) -> CheckedDriver:
     return CheckedDriver(state=state, detail=detail, text=cut_stacks(answer.text), seconds=answer.seconds)
 
 
-def _outcome(
-    config: RuntimeConfig, infos: Sequence[DeviceInfo], check: DriverCheck, checked: CheckedDriver, otherwise: Rung
-) -> DriverCheckOutcome:
+def _outcome(config: RuntimeConfig, check: DriverCheck, checked: CheckedDriver, otherwise: Rung) -> DriverCheckOutcome:
     return DriverCheckOutcome(
         config=config.name,
         driver=config.driver,
-        device=infos[0].uri if infos else "",
         check=check.name,
         proves=check.proves,
-        digest=check.digest,
         rung=Rung.TRANSFERS if checked.state is CheckState.PASSED else otherwise,
         **asdict(checked),
     )

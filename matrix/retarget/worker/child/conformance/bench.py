@@ -35,11 +35,10 @@ class NotApplicableError(Exception):
 
 
 class Check(Struct, frozen=True):
-    """A check. Its docstring says what it proves; `version` is raised when `run` asks something else of a device."""
+    """A check. The docstring of `run` says what it proves."""
 
     name: str
     run: Callable[[Bench], None]
-    version: int = 1
 
 
 class Region(Struct, eq=False):

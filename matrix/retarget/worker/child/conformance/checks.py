@@ -4,7 +4,6 @@ copies, updates) and of the queue (what waits for what, and what does not); and 
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Sequence
 from contextlib import suppress
@@ -465,15 +464,8 @@ CHECKS = (
 
 
 def driver_checks() -> Sequence[DriverCheck]:
-    """Return what the checks are called, what they prove and their digests."""
-    return [
-        DriverCheck(name=one.name, proves=" ".join((inspect.getdoc(one.run) or "").split()), digest=_digest(one))
-        for one in CHECKS
-    ]
-
-
-def _digest(check: Check) -> str:
-    return hashlib.sha256(f"{check.name} {check.version}".encode()).hexdigest()[:12]
+    """Return what the checks are called, what they prove."""
+    return [DriverCheck(name=one.name, proves=" ".join((inspect.getdoc(one.run) or "").split())) for one in CHECKS]
 
 
 def run_check(device: Device | None, driver: str, name: str) -> CheckedDriver:

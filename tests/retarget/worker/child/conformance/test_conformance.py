@@ -103,12 +103,8 @@ def test_a_device_without_the_protocol_is_not_tried() -> None:
     )
 
 
-def test_checks_say_what_they_prove_and_have_digests_of_their_own() -> None:
-    checks = driver_checks()
-
-    assert all(check.proves.endswith(".") for check in checks)
-    assert len({check.digest for check in checks}) == len(CHECKS)
-    assert checks[0].digest == "9809926ab36a"
+def test_checks_say_what_they_prove() -> None:
+    assert all(check.proves.endswith(".") for check in driver_checks())
 
 
 def test_the_docs_list_the_checks_and_what_they_prove() -> None:
