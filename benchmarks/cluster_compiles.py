@@ -72,7 +72,7 @@ def hosts(folder: Path) -> Iterator[None]:
         for number in range(2):
             store = folder / f"host{number}"
             shutil.rmtree(store, ignore_errors=True)
-            argv = [RETARGET, "worker", ADDRESS, "--cores=1", "--no-probe", f"--name=host{number}"]
+            argv = [RETARGET, "worker", ADDRESS, "--cores=1", f"--name=host{number}"]
             environment = os.environ | {"RETARGET_CACHE_DIR": str(store)}
             with on_core(number):
                 processes.append(subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL))

@@ -37,7 +37,7 @@ def running_cluster(folder: Path, *, workers: int = 2, extensions: Sequence[str]
         address = scheduler.stdout.readline().strip()
         started = []
         for number in range(workers):
-            place = [f"--name=worker-{number}", f"--cache-dir={folder / f'worker-{number}'}", "--cores=1", "--no-probe"]
+            place = [f"--name=worker-{number}", f"--cache-dir={folder / f'worker-{number}'}", "--cores=1"]
             started.append(start("worker", address, *place, *options, said_in="stderr"))
         for process in started:
             assert process.stderr is not None

@@ -112,7 +112,7 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
         return
     rows = []
     for one in workers:
-        state = "draining" if one["draining"] else "probing devices" if one["probing"] else "ready"
+        state = "draining" if one["draining"] else "ready"
         load = f"{len(one['running'])} + {one['queued']}"
         rows.append((one["name"], state, f"{one['system']} {one['architecture']}", str(one["cores"]), load))
     yield text_table(("worker", "state", "machine", "cores", "runs + queued"), rows)

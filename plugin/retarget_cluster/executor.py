@@ -18,7 +18,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
-from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, RunJob
+from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob
 from retarget.support import RetargetError, files_below, write_atomically
 from retarget.worker import CompiledModule, Refused
 
@@ -188,9 +188,7 @@ class ClusterExecutor:
                 if error.lost:
                     raise
                 ask, seen = AskDevices(runtime=runtime), self._link.seen.values()
-                if runtime not in self._had and all(
-                    (one.id, ask) in self._asked or not _may_have(one, runtime) for one in seen
-                ):
+                if runtime not in self._had and all((one.id, ask) in self._asked for one in seen):
                     raise
                 left = self._missing.setdefault(runtime, time.monotonic() + _NO_WORKER) - time.monotonic()
                 if left < 0:
@@ -206,7 +204,7 @@ class ClusterExecutor:
         ask = AskDevices(runtime=runtime)
         groups: dict[object, tuple[tuple[DeviceInfo, ...], list[Worker]]] = {}
         failed: dict[str, Failed] = {}
-        there = await self._drivers_known(runtime)
+        there = [one for one in self._link.workers if not one.draining]
         for worker, answer in zip(there, await asyncio.gather(*(self._offer(one, ask) for one in there)), strict=True):
             value = answer.value if isinstance(answer, Answer) else None
             if isinstance(value, tuple):
@@ -236,13 +234,6 @@ class ClusterExecutor:
         msg = f"no worker at {self._link.address} has a device of {' and '.join(runtime.drivers)}"
         hint = f"`retarget cluster status {self._link.address}` lists workers and devices"
         raise UnavailableError(msg, hint)
-
-    async def _drivers_known(self, runtime: RuntimeConfig) -> Sequence[Worker]:
-        """Return the workers that may have the devices of a runtime config, once they know."""
-        while any(one.probing for one in self._link.workers):
-            await self._change(TIMEOUTS.open)
-            self._link.expect_there()
-        return [one for one in self._link.workers if not one.draining and _may_have(one, runtime)]
 
     def run(self, job: RunJob) -> Future[RunOutcome]:
         """Run on a worker that has the devices. See `Executor.run`."""
@@ -385,10 +376,6 @@ class ClusterExecutor:
     def close(self) -> None:
         """Give up what is queued and what runs, and end."""
         self._link.close()
-
-
-def _may_have(worker: Worker, runtime: RuntimeConfig) -> bool:
-    return worker.drivers is None or bool(runtime.run_under) or set(runtime.drivers) <= set(worker.drivers)
 
 
 def _names(workers: Iterable[Worker]) -> str:

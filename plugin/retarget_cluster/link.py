@@ -31,7 +31,7 @@ class GoneError(RetargetError):
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has."""
+    """A worker as it advertises itself."""
 
     id: str
     name: str
@@ -41,8 +41,6 @@ class Worker(Struct, frozen=True, kw_only=True):
     architecture: str
     cores: int
     draining: bool
-    probing: bool
-    drivers: tuple[str, ...] | None
     resources: Mapping[str, float]
 
 

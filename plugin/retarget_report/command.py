@@ -45,13 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a plan of `retarget ci plan`: the page shows which of its targets have no result (repeatable)",
     )
     parser.add_argument("--history", default="", metavar="FOLDER|URL", help="a history of `retarget history add`")
-    parser.add_argument(
-        "--bringup",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="what `retarget bringup NAME --json` printed: the page shows the bring-up of the backend (repeatable)",
-    )
     parser.add_argument("--title", default="", help="what the page is called (default: retarget)")
 
 
@@ -63,11 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     gc.disable()  # all that is read is kept until the page is written: looking for garbage doubles the time
     try:
         report = read_report(
-            map(Path, arguments.results),
-            map(Path, arguments.plan),
-            title=arguments.title,
-            history=arguments.history,
-            bringups=map(Path, arguments.bringup),
+            map(Path, arguments.results), map(Path, arguments.plan), title=arguments.title, history=arguments.history
         )
         index = write_site(report, Path(arguments.site))
     finally:
@@ -83,7 +72,6 @@ VIEWS: Mapping[str, View] = {
     "failures": failures.data,
     "history": history.data,
     "benchmarks": history.benchmark_data,
-    "bringup": lambda report: [("bringup", report.bringups)],  # as `retarget bringup NAME --json` prints them
 }
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
 
@@ -122,9 +110,8 @@ def as_script(name: str, value: object) -> bytes:
 
 
 def _views(report: Report) -> list[str]:
-    """Return the views that a page has; those of benchmarks and of bring-ups only where there are any."""
-    has = {"bringup": bool(report.bringups), "benchmarks": history.has_benchmarks(report)}
-    return [view for view in VIEWS if has.get(view, True)]
+    """Return the views that a page has; that of benchmarks only where there are any."""
+    return [view for view in VIEWS if view != "benchmarks" or history.has_benchmarks(report)]
 
 
 def _scripts(report: Report) -> Iterator[str]:

@@ -8,18 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-import msgspec
 from msgspec import Struct, field
 from retarget.results import History, Outcome, Plan, SessionResults, Sessions, TargetRecord, Waived
-from retarget.support import RetargetError, display_path
 
 LAST_RUNS = 60
 """How many runs before this one the page shows."""
-
-_BRINGUP = 1
-"""The version of what `retarget bringup --json` prints that is drawn."""
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -68,7 +63,6 @@ class Report(Struct, frozen=True, kw_only=True):
 
     `attributions` say by target id what the other targets suggest of its failure. `outside` counts the targets with a
     result of none of the plans; it is 0 without plans. `history` has the runs before and, as the last, the sessions.
-    `bringups` are the status of bring-ups as `retarget bringup NAME --json` prints it.
     """
 
     title: str
@@ -78,19 +72,10 @@ class Report(Struct, frozen=True, kw_only=True):
     attributions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     outside: int = 0
     history: History | None = None
-    bringups: Sequence[Mapping[str, Any]] = ()
 
 
-def read_report(
-    results: Iterable[Path],
-    plans: Iterable[Path] = (),
-    *,
-    title: str = "",
-    history: str = "",
-    bringups: Iterable[Path] = (),
-) -> Report:
-    """Read results, plans, a history (a folder or a URL) and the status of bring-ups. Of a plan there may be no results
-    and no history yet.
+def read_report(results: Iterable[Path], plans: Iterable[Path] = (), *, title: str = "", history: str = "") -> Report:
+    """Read results, plans and a history (a folder or a URL). Of a plan there may be no results and no history yet.
 
     Raises `RetargetError` for what their readers refuse.
     """
@@ -107,26 +92,7 @@ def read_report(
         attributions={one.nodeid: (one.sentence, one.section) for one in said},
         outside=outside,
         history=History.read(history, last=LAST_RUNS, now=sessions, if_any=bool(read)) if history else None,
-        bringups=[_bringup(path) for path in bringups],
     )
-
-
-def _bringup(file: Path) -> dict[str, Any]:
-    expected = "expected what `retarget bringup NAME --json` prints"
-    try:
-        status = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
-    except OSError as error:
-        msg = f"cannot read {display_path(file)}: {error.strerror or error}; {expected}"
-        raise RetargetError(msg) from error
-    except msgspec.DecodeError as error:
-        msg = f"{display_path(file)}: {error}; {expected}"
-        raise RetargetError(msg) from error
-    lacking = {"name", "rungs", "blockers", "next"} - status.keys()
-    if lacking or status.get("version") != _BRINGUP:
-        found = f"version {status['version']!r}" if not lacking else f"no {', '.join(sorted(lacking))}"
-        msg = f"{display_path(file)}: found {found}, {expected} in version {_BRINGUP}"
-        raise RetargetError(msg)
-    return status
 
 
 def _targets(sessions: Sequence[SessionResults], plans: Sequence[Plan]) -> tuple[list[Target], int]:

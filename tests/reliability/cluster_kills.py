@@ -71,7 +71,7 @@ class Cluster:
 
     def _worker(self, number: int) -> subprocess.Popen[str]:
         cache = self._project.folder / f"worker-{number}"
-        options = ("--cores", "1", "--name", f"w{number}", "--cache-dir", str(cache), "--no-probe")
+        options = ("--cores", "1", "--name", f"w{number}", "--cache-dir", str(cache))
         return self._start("worker", self.address, *options, "--retarget-extension", "guarded")
 
     def _start(self, *arguments: str) -> subprocess.Popen[str]:

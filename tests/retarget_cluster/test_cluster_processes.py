@@ -131,4 +131,4 @@ def test_without_its_scheduler_a_session_ends_its_waits(
         with pytest.raises(RetargetError, match=r"the scheduler at tcp://.* does not answer any more"):
             engine.compile(held)
         with pytest.raises(RetargetError, match=r"the scheduler at tcp://.* does not answer any more"):
-            asked.result(timeout=20)
+            asked.result(timeout=120)

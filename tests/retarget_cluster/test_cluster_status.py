@@ -19,7 +19,6 @@ def _worker(**fields: Any) -> dict[str, Any]:
         "cores": 2,
         "queued": 0,
         "draining": False,
-        "probing": False,
         "running": [],
         "compilers": [],
         "system": "linux",
@@ -30,12 +29,9 @@ def _worker(**fields: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(
-    ("draining", "probing", "state"),
-    [(False, False, "ready"), (False, True, "probing devices"), (True, False, "draining"), (True, True, "draining")],
-)
-def test_a_worker_has_a_state(draining: bool, probing: bool, state: str) -> None:
-    status = {"workers": [_worker(draining=draining, probing=probing)], "sessions": 0, "waiting": 0}
+@pytest.mark.parametrize(("draining", "state"), [(False, "ready"), (True, "draining")])
+def test_a_worker_has_a_state(draining: bool, state: str) -> None:
+    status = {"workers": [_worker(draining=draining)], "sessions": 0, "waiting": 0}
     _, printed, *_ = _lines("tcp://127.0.0.1:8786", status)
     row = printed.splitlines()[-1]
     assert " ".join(row.split()) == f"rack-1 {state} linux x86_64 2 0 + 0"

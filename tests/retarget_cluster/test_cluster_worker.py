@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
 from retarget.session import CompileJob, RunJob
-from retarget.session.local_engine import Finding, LocalEngine
 from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Answer, Job, encoded
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
@@ -32,7 +29,6 @@ def worker(tmp_path: Path) -> Iterator[ClusterWorker]:
         cache=tmp_path,
         extensions=EXTENSIONS,
         toolchains={},
-        probes=False,
         patience=1.0,
     )
     worker = ClusterWorker(options)
@@ -58,34 +54,6 @@ def test_a_worker_names_the_builds_of_its_compilers(worker: ClusterWorker) -> No
 
 def device(physical_id: str) -> DeviceInfo:
     return DeviceInfo(driver="double", uri="double://0", name="a device", physical_id=physical_id, ordinal=0)
-
-
-def test_a_device_on_which_nothing_runs_is_not_offered(
-    worker: ClusterWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    broken = dataclasses.replace(device("cpu"), uri="double://1", unusable="unknown CPU")
-    found = [
-        Finding(driver="double", devices=(device("gpu-1"), broken)),
-        Finding(driver="broken", devices=(broken,), unavailable="unknown CPU"),
-        Finding(driver="failing", error="no library"),
-    ]
-    monkeypatch.setattr(LocalEngine, "find_devices", lambda _: found)
-    worker._options = replace(worker._options, probes=True)
-
-    said: list[object] = []
-
-    async def advertised() -> None:
-        said.append(worker._probing)
-
-    monkeypatch.setattr(worker, "_advertise", advertised)
-    asyncio.run(worker._probe())
-    assert said == [False]  # once, when it has ended
-    assert worker._devices == {"double": (device("gpu-1"),)}
-    assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == [
-        *["device double://1 (a device) is unusable: unknown CPU"] * 2,
-        "driver failing: no library",
-        "devices: double://0",
-    ]
 
 
 def test_a_driver_has_a_slot_for_each_of_its_devices(worker: ClusterWorker) -> None:

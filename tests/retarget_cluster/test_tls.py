@@ -52,7 +52,7 @@ def test_with_certificates_a_scheduler_is_reached_by_tls_and_by_nothing_else(
     scheduler: str, certified: dict[str, str]
 ) -> None:
     assert scheduler.startswith("tls://127.0.0.1:")
-    worker = [*RETARGET, "worker", scheduler, "--name=w", "--cores=1", "--no-probe"]
+    worker = [*RETARGET, "worker", scheduler, "--name=w", "--cores=1"]
     process = subprocess.Popen(worker, env=certified, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert (
@@ -74,7 +74,7 @@ def test_with_certificates_a_scheduler_is_reached_by_tls_and_by_nothing_else(
 
 @pytest.mark.slow
 def test_a_worker_without_a_scheduler_says_what_it_waits_for_and_gives_up_after_a_while() -> None:
-    command = [*RETARGET, "worker", "tcp://127.0.0.1:1", "--name=w", "--cores=1", "--no-probe", "--patience=1"]
+    command = [*RETARGET, "worker", "tcp://127.0.0.1:1", "--name=w", "--cores=1", "--patience=1"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     message = (
         "retarget worker w: waiting for the scheduler at tcp://127.0.0.1:1, for 1 s at most\n"

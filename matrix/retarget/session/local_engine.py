@@ -92,10 +92,6 @@ class LocalEngine:
             return f"it has {resolved.build or resolved.build_id}, another build than the session"
         return ""
 
-    def find_devices(self) -> Sequence[Finding]:
-        """Ask all drivers for their devices."""
-        return find_devices(self.registry.drivers, extensions=self._extensions, timeout=TIMEOUTS.open)
-
     def lacks_code(self, code: tuple[tuple[str, str], ...]) -> str:
         """Return why this worker gives other verdicts than the session; empty where it runs the same code."""
         others = [name for name, digest in code if self._code.get(name, digest) != digest]

@@ -78,7 +78,7 @@ class Services(Trials):
         progress.follow(lambda: self.engine.activity)
 
     def statistics(self) -> dict[str, float]:
-        """Compiled, reused and failed compiles, seconds of compiling, and what the shared store had and got, as plain
+        """Compiled and reused compiles, seconds of compiling, and what the shared store had and got, as plain
         numbers for xdist's channel."""
         found = (self.engine.statistics, self.engine.remote_statistics)
         return {name: value for one in found if one is not None for name, value in asdict(one).items()}

@@ -1,6 +1,6 @@
 """The status from the states of all targets: what blocks, and the one thing to do next.
 
-The status of a bring-up as data: what is printed as text, as JSON, and what a page draws.
+The status of a bring-up as data: what is printed as text, and as JSON.
 
 Fields are only added, with a default; one whose meaning changes raises `VERSION`.
 """

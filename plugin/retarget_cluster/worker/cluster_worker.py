@@ -39,8 +39,7 @@ class _DeclinedError(Exception):
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
-    """The options of a worker. `probes` says whether all drivers are asked for devices at the start; else a driver is
-    known once its devices were opened. `patience` is how long it tries to reach a scheduler, in seconds."""
+    """The options of a worker. `patience` is how long it tries to reach a scheduler, in seconds."""
 
     address: str
     name: str
@@ -48,7 +47,6 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     cache: Path
     extensions: tuple[str, ...]
     toolchains: Mapping[str, Path]
-    probes: bool
     patience: float
 
 
@@ -59,7 +57,6 @@ class ClusterWorker:
         self._options = options
         self.id = uuid.uuid4().hex
         self.draining = False
-        self._probing = options.probes
         self._worker: Any = None
         self._ended = asyncio.Event()
         self._threads = ThreadPoolExecutor(4 * options.cores + 32, thread_name_prefix="retarget-job")
@@ -83,7 +80,6 @@ class ClusterWorker:
         from distributed import Worker
 
         self._engine(())  # an extension that cannot be loaded is an error at once
-        probing = asyncio.ensure_future(self._probe())
         seconds = f"{self._options.patience:g} s"
         self.say(f"waiting for the scheduler at {self._options.address}, for {seconds} at most")
         deadline = time.monotonic() + self._options.patience
@@ -125,7 +121,6 @@ class ClusterWorker:
                 self.say(f"lost the connection to {self._options.address}; trying again, for {seconds} at most")
             deadline = time.monotonic() + self._options.patience
             await worker.close(timeout=1, executor_wait=False)
-        probing.cancel()
 
     def drain(self) -> None:
         """Take no more; end when what runs is done. In the event loop."""
@@ -163,22 +158,6 @@ class ClusterWorker:
 
     # ---------------------------------------------------------------- what it advertises
 
-    async def _probe(self) -> None:
-        """Ask all drivers for their devices, once."""
-        if not self._options.probes:
-            return
-        found = await asyncio.get_running_loop().run_in_executor(self._threads, self._engine(()).find_devices)
-        self._devices |= {one.driver: one.usable for one in found if one.usable}
-        self._probing = False
-        for one in found:
-            if one.error:
-                self.say(f"driver {one.driver}: {one.error}")
-            for info in one.devices:
-                if info.unusable:
-                    self.say(f"device {info.uri} ({info.name}) is unusable: {info.unusable}")
-        self.say(f"devices: {', '.join(info.uri for infos in self._devices.values() for info in infos) or 'none'}")
-        await self._advertise()
-
     def _news(self) -> tuple[int, int]:
         """How many drivers and devices there are: a change is reported to the scheduler."""
         return len(self._devices), sum(map(len, self._devices.values()))
@@ -200,8 +179,6 @@ class ClusterWorker:
             "cores": options.cores,
             "compilers": self._compilers(),
             "devices": [asdict(one) for infos in self._devices.values() for one in infos],
-            "drivers": sorted(self._devices) if options.probes and not self._probing else None,
-            "probing": self._probing,
             "draining": self.draining,
         }
         resources = {f"driver:{name}": self._runs_at_a_time(infos) for name, infos in self._devices.items()}

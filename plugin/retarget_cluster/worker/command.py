@@ -41,11 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"how long to try to reach a scheduler that does not answer ({_PATIENCE:.0f})",
     )
-    parser.add_argument(
-        "--no-probe",
-        action="store_true",
-        help="do not ask all drivers for devices at the start, but when runs need them",
-    )
     add_toolchain_argument(parser)
 
 
@@ -65,7 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
         cache=CacheChoice.of_command(arguments.cache_dir).folder,
         extensions=tuple(arguments.retarget_extension),
         toolchains=_toolchains(arguments.retarget_toolchain),
-        probes=not arguments.no_probe,
         patience=arguments.patience,
     )
     return asyncio.run(serve_worker(options, security))

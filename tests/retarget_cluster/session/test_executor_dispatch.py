@@ -34,7 +34,7 @@ DIGEST = "0" * 64
 
 def worker(name: str, **fields: Any) -> Worker:
     known = {"id": f"id-{name}", "name": name, "address": f"tcp://{name}", "host": f"host-{name}", "cores": 4}
-    known |= {"system": "linux", "architecture": "x86_64", "draining": False, "probing": False, "drivers": None}
+    known |= {"system": "linux", "architecture": "x86_64", "draining": False}
     return Worker(**{**known, "resources": {}, **fields})
 
 
@@ -360,16 +360,11 @@ def test_devices_of_another_runtime_are_others_wherever_its_folder_is() -> None:
     assert executor.notes == (f"{runtime_config().name} runs on a, b; other devices of it, on c, are unused",)
 
 
-def test_workers_that_drain_or_lack_the_driver_are_not_asked() -> None:
-    link = Link(
-        worker("a", draining=True),
-        worker("b", drivers=("other",)),
-        worker("c", drivers=("double", "other")),
-        worker("d"),
-    )
+def test_workers_that_drain_are_not_asked() -> None:
+    link = Link(worker("a", draining=True), worker("b"))
     executor = executor_of(link)
     executor.devices(runtime_config())
-    assert [one[0] for one in link.asked] == ["c", "d"]
+    assert [one[0] for one in link.asked] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -399,8 +394,7 @@ def test_devices_that_no_worker_has_are_an_error_that_says_why(
 
 
 def test_a_driver_that_no_worker_has_is_unavailable_and_says_where_to_look() -> None:
-    gone = Link(worker("a", drivers=("other",)))
-    gone.workers = ()
+    gone = Link()
     with pytest.raises(UnavailableError, match=r"^no worker at tcp://1 has a device of double$") as raised:
         executor_of(gone).devices(runtime_config())
     assert not raised.value.lost
@@ -429,20 +423,6 @@ def test_workers_that_went_before_they_told_their_devices_are_no_skip(
         executor.devices(runtime)
     assert raised.value.lost
     assert str(raised.value) == f"the workers that may have the devices of {runtime.name} are gone: {said}"
-
-
-def test_workers_that_ask_their_drivers_are_waited_for(executor: ClusterExecutor, link: Link) -> None:
-    link.workers = (worker("a", probing=True), worker("b"))
-
-    async def both() -> Any:
-        asking = asyncio.ensure_future(executor._drivers_known(runtime_config()))
-        await asyncio.sleep(0)
-        assert not asking.done()
-        link.workers = (worker("a", drivers=("double",)),)
-        link.changed.set()
-        return await asking
-
-    assert [one.name for one in asyncio.run(both())] == ["a"]
 
 
 # ---------------------------------------------------------------- what there is

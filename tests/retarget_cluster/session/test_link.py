@@ -28,8 +28,6 @@ INFO = {
     "architecture": "x86_64",
     "cores": 4,
     "draining": False,
-    "probing": False,
-    "drivers": ["d"],
     "resources": {"driver:d": 1},
     "running": [],
     "queued": 0,
@@ -241,7 +239,7 @@ async def test_an_outcome_is_settled_once_and_only_for_the_future_it_is_for(benc
 
 
 async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
-    bench.scheduler.answers["status"] = [{"workers": [INFO, {**INFO, "id": "id-b", "drivers": None}]}]
+    bench.scheduler.answers["status"] = [{"workers": [INFO, {**INFO, "id": "id-b"}]}]
     link = bench.start()
     before = link.changed
     await link._handle("workers")
@@ -256,11 +254,9 @@ async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
         architecture="x86_64",
         cores=4,
         draining=False,
-        probing=False,
-        drivers=("d",),
         resources={"driver:d": 1},
     )
-    assert (second.id, second.drivers) == ("id-b", None)
+    assert second.id == "id-b"
     assert bench.link.without_workers == 0.0
 
 

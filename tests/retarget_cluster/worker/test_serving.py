@@ -19,14 +19,7 @@ from retarget_cluster.worker import cluster_worker, command
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions
 
 OPTIONS = WorkerOptions(
-    address="tcp://127.0.0.1:1",
-    name="gpu-1",
-    cores=3,
-    cache=Path("cache"),
-    extensions=(),
-    toolchains={},
-    probes=False,
-    patience=9.0,
+    address="tcp://127.0.0.1:1", name="gpu-1", cores=3, cache=Path("cache"), extensions=(), toolchains={}, patience=9.0
 )
 
 
@@ -176,7 +169,7 @@ def test_options_become_those_of_the_worker(tmp_path: Path, monkeypatch: pytest.
     parser.add_argument("--retarget-extension", action="append", default=[])
     command.add_arguments(parser)
     words = ["tcp://127.0.0.1:1", "--cache-dir", str(tmp_path)]
-    more = ["--cores", "2", "--name", "x", "--patience", "3", "--no-probe", "--retarget-extension", "e"]
+    more = ["--cores", "2", "--name", "x", "--patience", "3", "--retarget-extension", "e"]
     assert command.run(parser.parse_args([*words, *more, "--retarget-toolchain", f"t={tmp_path}"])) == 0
     options, security = given[0]
     assert security == ("tcp://127.0.0.1:1", "worker")
@@ -187,12 +180,11 @@ def test_options_become_those_of_the_worker(tmp_path: Path, monkeypatch: pytest.
         cache=tmp_path,
         extensions=("e",),
         toolchains={"t": tmp_path},
-        probes=False,
         patience=3.0,
     )
     command.run(parser.parse_args(words))
     options, _ = given[1]
-    assert (options.probes, options.patience, options.cores) == (True, 60.0, command.available_cores())
+    assert (options.patience, options.cores) == (60.0, command.available_cores())
     assert options.name == command.platform.node()
 
 

@@ -29,7 +29,6 @@ OPTIONS = WorkerOptions(
     cache=Path("cache"),
     extensions=("own",),
     toolchains={},
-    probes=True,
     patience=1.0,
 )
 
@@ -237,22 +236,16 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClusterWorker]:
     made.close()
 
 
-@pytest.mark.parametrize(("probing", "drivers"), [(False, ["double", "other"]), (True, None)])
-def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
-    probing: bool, drivers: list[str] | None, worker: ClusterWorker
-) -> None:
-    worker._probing = probing
+def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(worker: ClusterWorker) -> None:
     worker._devices = {"other": (device("cpu", exclusive=False),), "double": (device("gpu-1"),)}
     asyncio.run(worker._advertise())
     ((sent),) = worker._worker.sent
     info = sent["info"]
     assert (sent["worker"], sent["resources"]) == ("tcp://w", {"driver:other": 3, "driver:double": 1})
-    assert {name: info[name] for name in ("name", "cores", "compilers", "drivers", "probing", "draining")} == {
+    assert {name: info[name] for name in ("name", "cores", "compilers", "draining")} == {
         "name": "gpu-1",
         "cores": 3,
         "compilers": ["comp 1"],
-        "drivers": drivers,
-        "probing": probing,
         "draining": False,
     }
     assert [one["uri"] for one in info["devices"]] == ["double://cpu", "double://gpu-1"]

@@ -40,13 +40,12 @@ _LONGEST_PAUSE = 0.5
 class BuildStatistics(Struct, kw_only=True):
     """The builds so far.
 
-    `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `failed` the outcomes that
-    are failures, whichever way they came; `seconds` is the wall time of the compiles that ran here, over all workers.
+    `compiled` counts compiles that ran here, failed ones too; `reused` what the store had; `seconds` is the wall time
+    of the compiles that ran here, over all workers.
     """
 
     compiled: int = 0
     reused: int = 0
-    failed: int = 0
     seconds: float = 0.0
 
 
@@ -337,7 +336,6 @@ class BuildService:
                 found = self._statistics
                 found.compiled += not outcome.reused and bool(outcome.key)
                 found.reused += outcome.reused
-                found.failed += outcome.failure is not None
                 found.seconds += 0.0 if outcome.reused else outcome.seconds
             self._changed.notify_all()
 
