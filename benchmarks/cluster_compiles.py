@@ -3,10 +3,10 @@
     python3 benchmarks/cluster_compiles.py [--targets 150] [--rounds 3]
 
 The same cold compiles, in turns: a session alone with one compile at a time, on one core; a session with two simulated
-hosts, `retarget worker` processes with one core each and stores of their own; and one with `local:2`. Printed is the
-time of the first over twice that of the others: 1 is linear, the goal is 0.9; of whole sessions, and of what compiles
-beyond the first ten add to them, without the start of a session and of its workers. The scheduler and the session take
-their share of the same two cores. Wants Linux, two cores and a machine that does nothing else.
+hosts, `retarget worker` processes with one core each and stores of their own. Printed is the time of the first over
+twice that of the second: 1 is linear, the goal is 0.9; of whole sessions, and of what compiles beyond the first ten add
+to them, without the start of a session. The scheduler and the session take their share of the same two cores. Wants
+Linux, two cores and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--targets", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    spent: dict[str, list[tuple[float, float]]] = {"one core": [], "two hosts": [], "local:2": []}
+    spent: dict[str, list[tuple[float, float]]] = {"one core": [], "two hosts": []}
     with tempfile.TemporaryDirectory(prefix="retarget-benchmark-") as name:
         folder = Path(name)
         cache = folder / "cache"
@@ -123,7 +123,6 @@ def main() -> None:
                 spent["one core"].append(few_and_all(projects, cache, "--retarget-jobs=1"))
             with hosts(folder):
                 spent["two hosts"].append(few_and_all(projects, cache, f"--retarget-cluster={ADDRESS}"))
-            spent["local:2"].append(few_and_all(projects, cache, "--retarget-cluster=local:2"))
     whole = {side: statistics.median(more for _, more in found) for side, found in spent.items()}
     added = {side: statistics.median(more - few for few, more in found) for side, found in spent.items()}
     print(f"{options.targets} compiles, medians of {options.rounds}")

@@ -1,6 +1,6 @@
 """Runs targets on this machine and on a cluster, and compares the two junit files target by target.
 
-    benchmarks/cluster_equality.py --cluster local:2 suites/linalg -k matmul
+    benchmarks/cluster_equality.py --cluster tcp://127.0.0.1:8786 suites/linalg -k matmul
 
 What is not an option of this script goes to both pytest sessions; without any of it all shipped suites are run. With
 `--cold` the cluster's session starts with an empty cache, so that its workers compile everything; else it takes what
@@ -68,7 +68,7 @@ def _lasting(text: str) -> str:
 def main() -> int:
     """Run both, print what differs and how long each took, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cluster", default="local:2", metavar="ADDRESS", help="default: local:2")
+    parser.add_argument("--cluster", required=True, metavar="ADDRESS", help="that of `retarget cluster start`")
     parser.add_argument("--cold", action="store_true", help="have the cluster compile everything")
     options, words = parser.parse_known_args()
     words = words or ["suites", "-m", "not conformance"]

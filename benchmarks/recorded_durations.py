@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from retarget.declare.load import load_all
+from retarget.declare.load import DeclarationLoader
 from retarget.model import CaseOutcome, RunOutcome, RunTarget
 from retarget.session import RunJob, expand_suite, load_extensions
 from retarget.worker.messages import RunModule
@@ -28,7 +28,7 @@ def record(results: Path, cache: Path | None, file: Path) -> None:
     sizes = [path.stat().st_size for path in (cache or Path()).rglob("*") if path.is_file() and path.stem in digests]
     sources = [path.stat().st_size for path in SUITES.rglob("*.mlir")]
     registry = load_extensions((), folders=[SUITES])
-    suite = next(one for one in load_all([SUITES / "linalg"], registry) if one.kind == "cases" or one.modules)
+    suite = DeclarationLoader(registry).load_suite_file(SUITES / "linalg" / "suite.toml")[0]
     target = next(one for one in expand_suite(suite, registry) if isinstance(one, RunTarget))
     message = RunModule(target=target, artifact=Path("/var/cache/retarget/v1/artifacts") / ("0" * 64), digest="0" * 64)
     work = RunJob(message=message, files=((str(target.compile.module.path), "0" * 64),), timeout=60.0)

@@ -1,11 +1,18 @@
-"""Declarations as TOML text: tables written by their keys, joined by blank lines."""
+"""Declarations as TOML text: tables written by their keys, joined by blank lines; and the suites of many files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
-__all__ = ["VMVX_FLAGS", "compiler", "declarations", "runtime", "suite", "table", "target"]
+from retarget.declare.load import DeclarationLoader
+from retarget.declare.sources import FileName
+from retarget.extension.registry import Registry
+from retarget.model import Suite
+from retarget.support.errors import DiagnosticsError
+
+__all__ = ["VMVX_FLAGS", "compiler", "declarations", "load_all", "runtime", "suite", "table", "target"]
 
 VMVX_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
 
@@ -55,3 +62,12 @@ def suite(
 def declarations(*tables: str) -> str:
     """The text of a file."""
     return "\n".join(tables)
+
+
+def load_all(paths: Sequence[Path], registry: Registry | None = None) -> tuple[Suite, ...]:
+    """Return the suites of all suite files at and below `paths`. Raises `DiagnosticsError` with all errors."""
+    loader = DeclarationLoader(registry)
+    read = [loader.read_suite_file(file) for file in FileName.SUITE.below(paths)]
+    if found := dict.fromkeys(one for _, diagnostics in read for one in diagnostics):
+        raise DiagnosticsError(tuple(found))
+    return tuple(suite for suites, _ in read for suite in suites)

@@ -40,7 +40,6 @@ _CACHE_SIZE_VARIABLE = "RETARGET_CACHE_SIZE"
 _CLUSTER_VARIABLE = "RETARGET_CLUSTER"
 _REUSE_VARIABLE = "RETARGET_REUSE_RESULTS"
 EXTENSIONS_VARIABLE = "RETARGET_EXTENSIONS"
-_MOST_BUNDLES = 10
 
 _OPTIONS = {
     "--retarget-require EXPR …": "make it an error, not a skip, if a target matching this mark expression cannot run "
@@ -63,10 +62,8 @@ _OPTIONS = {
     "(docs/results.md)",
     "--retarget-report SITE": "write a page of what was run to this folder, and of all results in that of "
     "--retarget-results (docs/results.md)",
-    "--retarget-repro DIR": "at the end, write a bundle that reproduces the smallest failure of each signature to this "
-    "folder (docs/repro.md)",
-    "--retarget-repro-max N": "write at most so many bundles, those of the most failures (10)",
-    "--retarget-repro-xfail": "write bundles of failures that a rule expects, too",
+    "--retarget-repro DIR": "at the end, write bundles that reproduce the smallest failure of each of the ten most "
+    "frequent signatures to this folder (docs/repro.md)",
     "--retarget-benchmark": "call what passes again and again, record how long it takes, and hold it against "
     "[[golden]] rules (docs/measurements/benchmarks.md)",
     "--retarget-benchmark-spread PERCENT": "call until the median of a case is known this well: half its 95%% "
@@ -81,9 +78,8 @@ _OPTIONS = {
     "RETARGET_REMOTE_STORE names a store behind it that other machines share (docs/caching.md)",
     "--retarget-no-cache": "compile everything anew, in a folder that is removed at the end, and use no shared store",
     "--retarget-jobs N": "compiles at a time (default: as many as there are cores)",
-    "--retarget-cluster ADDRESS": "compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT),"
-    f" or on N workers on this machine (local:N); '' is none (also {_CLUSTER_VARIABLE} and the ini key "
-    "retarget_cluster; docs/machines.md)",
+    "--retarget-cluster ADDRESS": "compile and run on the workers of this scheduler (tcp://HOST:PORT, tls://HOST:PORT);"
+    f" '' is none (also {_CLUSTER_VARIABLE} and the ini key retarget_cluster; docs/machines.md)",
     "--retarget-compile-timeout SECONDS": "end a compile after this long, unless its declaration says otherwise "
     f"(default: {TIMEOUTS.compile:.0f})",
     "--retarget-run-timeout SECONDS": "end a run after this long, unless its declaration says otherwise "
@@ -121,8 +117,6 @@ _CONTRADICTIONS = (
 """Pairs of options that cannot be given together, and what is expected."""
 
 _ADDITIONS = (
-    ("repro-max", "repro", "the folder for bundles, too"),
-    ("repro-xfail", "repro", "the folder for bundles, too"),
     ("leg", "plan", "the plan that has the leg, too"),
     *((f"benchmark-{name}", "benchmark", "both") for name in ("spread", "time", "baseline")),
 )
@@ -170,8 +164,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     results: Path | None = None
     report: Path | None = None
     repro: Path | None = None
-    repro_most: int = _MOST_BUNDLES
-    repro_expected: bool = False
     benchmark: BenchmarkSettings | None = None
     plan: Path | None = None
     leg: str = ""
@@ -208,10 +200,6 @@ class Settings(Struct, frozen=True, kw_only=True):
             results=output_folder_of_option(config, "results"),
             report=output_folder_of_option(config, "report"),
             repro=output_folder_of_option(config, "repro"),
-            repro_most=value_of_option(
-                config, "repro_max", parse_whole_number, "a whole number of bundles, 1 or more", _MOST_BUNDLES
-            ),
-            repro_expected=bool(config.getoption("retarget_repro_xfail")),
             benchmark=BenchmarkSettings.of(config),
             plan=path_of_option(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",

@@ -259,10 +259,9 @@ def pytest_xdist_node_collection_finished(node: object, ids: Sequence[str]) -> N
     if any(f"{SUITE_FILE}::" in nodeid for nodeid in ids) or any(one.nodeid.endswith(SUITE_FILE) for one in errors):
         activate(config)
         if not config.pluginmanager.has_plugin(f"{NAME}-workers"):
-            from pytest_retarget.session.progress import WorkersProgress
+            from pytest_retarget.session.progress import InterruptedWorkers
 
-            workers = WorkersProgress(config, node.workerinput["testrunuid"])  # type: ignore[attr-defined]
-            config.pluginmanager.register(workers, f"{NAME}-workers")
+            config.pluginmanager.register(InterruptedWorkers(config), f"{NAME}-workers")
 
 
 @pytest.hookimpl(optionalhook=True)

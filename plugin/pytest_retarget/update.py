@@ -88,7 +88,7 @@ class UpdateExpectations:
             return
         try:
             registry = declared(self._config).registry
-            for line, colour in self._update.write(registry, in_full=self._config.get_verbosity() > 1):
+            for line, colour in self._update.write(registry):
                 self._say(line, **({colour: True} if colour else {}))
             if self._update.left_over:
                 fail_session(session)

@@ -12,16 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from retarget.extension import (
-    Case,
-    CaseLoader,
-    CaseRequest,
-    FunctionInfo,
-    ModulesRequest,
-    NoCasesError,
-    RunPlan,
-    Suggestions,
-)
+from retarget.extension import Case, CaseLoader, CaseRequest, FunctionInfo, ModulesRequest, RunPlan, Suggestions
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.support import Diagnostic, DiagnosticsError, RetargetError, did_you_mean, display_path, is_inside
 
@@ -160,20 +151,15 @@ class CasesLoader(CaseLoader):
     def load(self, request: CaseRequest) -> Sequence[Case]:
         """Return the cases in the order of the file; values are read and computed when each is about to run.
 
-        Raises `NoCasesError` for a module without a file of them.
+        Raises `RetargetError` for a module without a file of them.
         """
         if not request.data:
             msg = str(_without_cases(request.source, cases_file_of(request.source)))
-            raise NoCasesError(msg)
+            raise RetargetError(msg)
         from retarget_cases.worker.cases import readings  # it imports NumPy
 
         model = _function_of_model(request)
         return [reading.case() for reading in readings(_with_types(request, model), model)]
-
-    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return the functions; that of an ONNX model where the artifact says nothing of types."""
-        model = _function_of_model(request)
-        return request.functions if model is None else (model,)
 
 
 def _written(data: Sequence[Path]) -> Iterator[Path]:

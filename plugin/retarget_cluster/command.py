@@ -1,4 +1,4 @@
-"""`retarget cluster`: start a scheduler; say which workers it has, what they do, and which devices are sick."""
+"""`retarget cluster`: start a scheduler; say which workers it has, and what they do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1; others need --tls)")
     start.add_argument("--port", type=_port, default=_PORT, help=f"the port; 0 for any that is free ({_PORT})")
     start.add_argument("--tls", action="store_true", help="with the certificates of Dask's configuration")
-    status = commands.add_parser("status", help="workers, devices, queues; devices that are sick or quarantined")
+    status = commands.add_parser("status", help="workers, devices, queues")
     default = f"tcp://127.0.0.1:{_PORT}"
     status.add_argument(
         "address", nargs="?", type=address_of, default=default, metavar="ADDRESS", help=f"the scheduler ({default})"
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "start":
         scheme = "tls" if arguments.tls else "tcp"
         security = security_at(scheme, arguments.host, "scheduler")
-        return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security, _announce))
+        return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security))
     status = asyncio.run(_status(arguments.address))
     print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))
     return 0
@@ -58,8 +58,8 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(msg)
 
 
-async def serve_scheduler(scheme: str, host: str, port: int, security: object, announce: Callable[[str], None]) -> int:
-    """Run a scheduler until SIGTERM or Ctrl-C; `announce` gets its address. Returns 0. Raises `RetargetError`."""
+async def serve_scheduler(scheme: str, host: str, port: int, security: object) -> int:
+    """Run a scheduler until SIGTERM or Ctrl-C, and print its address. Returns 0. Raises `RetargetError`."""
     import dask.config
     from distributed import Scheduler
 
@@ -86,17 +86,14 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    announce(started.address.replace("tls://", f"{scheme}://", 1))
+    address = started.address.replace("tls://", f"{scheme}://", 1)
+    print(address, flush=True)
+    print(f"workers: retarget worker {address}", file=sys.stderr)
+    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
     await ended.wait()
     with suppress(OSError):
         await started.close()
     return 0
-
-
-def _announce(address: str) -> None:
-    print(address, flush=True)
-    print(f"workers: retarget worker {address}", file=sys.stderr)
-    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
 
 
 async def _status(address: str) -> dict[str, Any]:
@@ -126,9 +123,5 @@ def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:
         for info in one["devices"]:
             version = f", driver {info['driver_version']}" if info["driver_version"] else ""
             runs = one["resources"].get(f"driver:{info['driver']}", 0)
-            load = "quarantined" if info["physical_id"] in one["quarantined"] else f"runs at a time {runs:g}"
-            yield f"  {info['uri']}  {info['name']}{version}, {load}"
-        yield from (f"  {reason}" for reason in one["quarantined"].values())
-        if one["quarantined"]:
-            yield "  to end a quarantine, start this worker again: SIGTERM lets it finish what runs"
+            yield f"  {info['uri']}  {info['name']}{version}, runs at a time {runs:g}"
         yield from (f"  runs {title} for {seconds:.1f} s" for title, seconds in one["running"])

@@ -8,18 +8,17 @@ import hashlib
 import heapq
 import itertools
 import re
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
 from retarget.model import DeviceInfo, Failure, RunOutcome, RuntimeConfig, Stage
-from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, Platform, RunJob
+from retarget.session import TIMEOUTS, CompileJob, ExecutorSession, InputDigests, RunJob
 from retarget.support import RetargetError, files_below, write_atomically
 from retarget.worker import CompiledModule, Refused
 
@@ -35,16 +34,13 @@ from retarget_cluster.jobs import (
     file_view,
 )
 from retarget_cluster.link import Declined, GoneError, Link, Lost, Worker
-from retarget_cluster.local import LocalCluster
-from retarget_cluster.security import expect_distributed, security_for, security_of
+from retarget_cluster.security import security_for
 
 _T = TypeVar("_T")
 _TRIES = 2
 """How many workers a job may take with it."""
 _NO_WORKER = 20.0
 """How long a session waits for a worker, at the start and when all that can do a job are gone, in seconds."""
-_LOCAL_START = 60.0
-_END_SECONDS = 5.0
 _LARGEST_INLINE = 64 * 1024
 """A source of more bytes travels as a file, once to each machine."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -88,7 +84,7 @@ class ClusterExecutor:
     """Compiles and runs on the workers of a scheduler. Implements `retarget.session.executor.Executor`."""
 
     def __init__(self, address: str, session: ExecutorSession) -> None:
-        """Connect, and wait for a worker; those of `local:N` start meanwhile. Raises `RetargetError`."""
+        """Connect, and wait for a worker. Raises `RetargetError`."""
         self._session = session
         self._folder = Path.cwd()
         self._digests = InputDigests()
@@ -96,105 +92,42 @@ class ClusterExecutor:
         self._asked: dict[tuple[str, object], asyncio.Task[Answer | Lost | Declined]] = {}
         self._turns: dict[str, _Turns] = {}
         self._alone = asyncio.Lock()
-        self._closed = False
         self._had: set[RuntimeConfig] = set()
         self._missing: dict[RuntimeConfig, float] = {}
         """The runtime configs whose devices some worker had; until when (monotonic) those that none has are awaited."""
-        scheme, _, rest = address.partition(":")
-        self._local = None
-        self._connected: Future[Link] = Future()
-        if scheme.lower() == "local":
-            self._local = LocalCluster(rest, cache=session.cache, extensions=session.extensions)
-            threading.Thread(target=self._connect_local, args=(self._local,), daemon=True).start()
-        else:
-            self._connected.set_result(self._connect(address, security_for(address, "client")))
-
-    def _connect_local(self, local: LocalCluster) -> None:
-        """Import Dask while the processes do, and connect."""
-        try:
-            expect_distributed("--retarget-cluster")
-            import distributed  # noqa: F401
-
-            address, certificate = local.start()
-            self._connected.set_result(self._connect(address, security_of(certificate)))
-        except BaseException as error:  # whoever needs the cluster gets it
-            local.kill()
-            known = isinstance(error, RetargetError)
-            self._connected.set_exception(error if known else RetargetError(f"{type(error).__name__}: {error}"))
-
-    def _connect(self, address: str, security: Any) -> Link:
-        link = Link(address, security)
-        wanted = self._local.count if self._local is not None else 1
-        deadline = time.monotonic() + (_LOCAL_START if self._local is not None else _NO_WORKER)
-        while len(link.workers) < wanted:
-            msg = ""
-            if self._closed:
-                msg = "the session has ended"
-            elif self._local is not None and self._local.ended:
-                msg = f"a worker of local:{wanted} ended while it started{self._local.last_lines}"
-            elif time.monotonic() > deadline:
-                last_lines = self._local.last_lines if self._local is not None else ""
-                found = f"found {len(link.workers)} of {wanted} workers" if link.workers else "found no worker"
-                msg = f"{found} at {address}; `retarget worker {address}` starts one{last_lines}"
-            if msg:
-                link.close()
+        self._link = Link(address, security_for(address, "client"))
+        deadline = time.monotonic() + _NO_WORKER
+        while not self._link.workers:
+            if time.monotonic() > deadline:
+                self._link.close()
+                msg = f"found no worker at {address}; `retarget worker {address}` starts one"
                 raise RetargetError(msg)
             time.sleep(0.01)
-        return link
-
-    @property
-    def _link(self) -> Link:
-        """The connection, waited for. Raises `RetargetError`."""
-        if (error := self._connected.exception()) is not None:
-            raise error.with_traceback(None)  # raised for every target: its traceback must not grow
-        return self._connected.result()
-
-    @property
-    def _workers(self) -> tuple[Worker, ...]:
-        """The workers so far."""
-        return () if self.starting else self._link.workers
-
-    @property
-    def starting(self) -> bool:
-        """Whether processes of `local:N` start, or did not."""
-        return not self._connected.done() or self._connected.exception() is not None
-
-    def expect_started(self, *, wait: bool) -> None:
-        """Raise `RetargetError` where `local:N` did not start. See `Executor.expect_started`."""
-        if wait or self._connected.done():
-            _ = self._link
 
     # ---------------------------------------------------------------- what there is
 
     @property
     def compiles(self) -> int:
         """More for each worker than it does at a time, so that none waits for the session."""
-        cores = [one.cores for one in self._workers if not one.draining]
-        if self._local is not None and self.starting:
-            cores = [self._local.cores] * self._local.count
-        most = max(1, sum(map(compiles_at_hand, cores)))
+        most = max(1, sum(compiles_at_hand(one.cores) for one in self._link.workers if not one.draining))
         return min(most, self._session.jobs or most)
 
     @property
     def platforms(self) -> frozenset[tuple[str, str]]:
         """System and architecture of the workers' machines."""
-        here = [Platform.here()] if self._local is not None else []
-        return frozenset([*here, *((one.system, one.architecture) for one in self._workers)])
+        return frozenset((one.system, one.architecture) for one in self._link.workers)
 
     @property
     def working(self) -> tuple[tuple[str, float], ...]:
         """The jobs in progress, the longest first: `NAME on WORKER`, and for how many seconds."""
-        if not (there := self._workers):
-            return ()
-        now, names = time.monotonic(), {one.id: one.name for one in there}
+        now, names = time.monotonic(), {one.id: one.name for one in self._link.workers}
         running = sorted([*self._link.running.values()], key=lambda one: one[2])
         return tuple((f"{title} on {names.get(at, 'a lost worker')}", now - since) for title, at, since in running)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lost workers, quarantined devices, and why something was compiled by the session itself."""
-        quarantined = (f"{one.name}: {reason}" for one in self._workers for reason in one.quarantined.values())
-        return tuple(dict.fromkeys((*self._notes, *quarantined)))
+        """Lost workers, and why something was compiled by the session itself."""
+        return tuple(self._notes)
 
     # ---------------------------------------------------------------- compiles
 
@@ -449,21 +382,9 @@ class ClusterExecutor:
 
     # ---------------------------------------------------------------- the end
 
-    def kill(self) -> None:
-        """Kill the processes of `local:N`."""
-        if self._local is not None:
-            self._local.kill()
-
     def close(self) -> None:
         """Give up what is queued and what runs, and end."""
-        self._closed = True
-        if self._local is not None and self.starting:
-            self._local.kill()
-        with suppress(RetargetError, TimeoutError):  # a scheduler that was killed is dialled for some seconds
-            self._connected.exception(_END_SECONDS)
-            self._link.close()
-        if self._local is not None:
-            self._local.close()
+        self._link.close()
 
 
 def _may_have(worker: Worker, runtime: RuntimeConfig) -> bool:

@@ -31,8 +31,7 @@ class GoneError(RetargetError):
 
 
 class Worker(Struct, frozen=True, kw_only=True):
-    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has. `quarantined`
-    says why devices are."""
+    """A worker as it advertises itself. `drivers` is None while it does not know which devices it has."""
 
     id: str
     name: str
@@ -44,7 +43,6 @@ class Worker(Struct, frozen=True, kw_only=True):
     draining: bool
     probing: bool
     drivers: tuple[str, ...] | None
-    quarantined: Mapping[str, str]
     resources: Mapping[str, float]
 
 

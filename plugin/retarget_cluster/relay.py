@@ -19,7 +19,7 @@ from typing import Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-VERSION = 4
+VERSION = 5
 """Incremented when the handlers, or the jobs between sessions and workers, change."""
 
 _GRACE = 5.0

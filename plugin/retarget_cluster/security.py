@@ -1,7 +1,7 @@
 """Who is let in: all connections have TLS, since Dask's messages hold pickles, with which any sender can run code here.
 
 Between machines (`tls://`) with the certificates of Dask's configuration; on loopback (`tcp://`), which every user of
-a machine reaches, with a certificate in a file that only this user can read; `local:N` makes one for its session.
+a machine reaches, with a certificate in a file that only this user can read.
 
 How the scheduler's plugin gets to the scheduler: sent by value by whoever connects first.
 """
@@ -44,18 +44,14 @@ class _AddressError(RetargetError, argparse.ArgumentTypeError):
     """Not the address of a scheduler, in an option or an argument."""
 
 
-def expect_distributed(what: str, *, imports: bool = True) -> None:
+def expect_distributed(what: str) -> None:
     """Raise `RetargetError` where Dask distributed is not installed, or what it makes certificates with, which `what`
-    needs.
-
-    If it `imports` it, its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
+    needs. Its log is left out unless Dask's configuration says otherwise: what a user is to know, we say.
     """
     for package in ("distributed", "cryptography"):
         if importlib.util.find_spec(package) is None:
             msg = f"{what} needs the package {package}, which is not installed; {install_hint('cluster')}"
             raise RetargetError(msg)
-    if not imports:
-        return
     import dask.config
 
     dask.config.update(dask.config.config, _UNWATCHED, priority="old")

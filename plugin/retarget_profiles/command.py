@@ -1,4 +1,4 @@
-"""`retarget profile`: list, show, check and import device profiles, and show the compilers' targets for them."""
+"""`retarget profile`: list, show and import device profiles, and show the compilers' targets for them."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target = actions.add_parser("target", help="print what each compiler makes of a profile")
     target.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
     target.add_argument("--compiler", default="", help="one compiler (all that make a target)")
-    check = actions.add_parser("check", help="report every error of profiles")
-    check.add_argument("profiles", nargs="+", metavar="PROFILE", help=_REFERENCE)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the action. Returns 0; 1 if a profile that was checked has an error. Raises `RetargetError`."""
+    """Run the action. Returns 0. Raises `RetargetError`."""
     if arguments.action == "list":
         sys.stdout.write(_listing())
     elif arguments.action == "show":
@@ -54,11 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
         registry = load_extensions(arguments.retarget_extension)
         for reference in arguments.profiles:
             sys.stdout.write(_targets(registry, Profile.find(reference), arguments.compiler))
-    elif arguments.action == "import":
+    else:
         about = {"description": arguments.description, "device": arguments.device}
         import_profile(arguments.files, name="imported", **about).write(arguments.output)
-    else:
-        return _check(arguments.profiles)
     return 0
 
 
@@ -90,16 +86,3 @@ def _listing() -> str:
     width = max((len(profile.name) for profile in profiles), default=0)
     lines = [f"{one.name:<{width}}  {one.driver:<10}  {one.description}".rstrip() for one in profiles]
     return "\n".join([*lines, ""]) if lines else "no installed package ships profiles\n"
-
-
-def _check(references: list[str]) -> int:
-    status = 0
-    for reference in references:
-        try:
-            profile = Profile.find(reference)
-        except RetargetError as error:
-            sys.stderr.write(f"{error}\n")
-            status = 1
-        else:
-            sys.stdout.write(f"{reference}: {len(profile.capabilities)} capabilities, driver {profile.driver}\n")
-    return status

@@ -15,13 +15,12 @@ def retarget_commands() -> Iterable[CommandModule]:
             name="profile",
             takes_extensions=True,
             module="retarget_profiles.command",
-            help="list, show, check and import device profiles, and print what is compiled for them",
+            help="list, show and import device profiles, and print what is compiled for them",
             examples=(
                 ("retarget profile list", "the profiles that ship"),
                 ("retarget profile show lavapipe", "what a device can do, and where that is from"),
                 ("retarget profile target vulkan-h200", "the flags that compile for it"),
                 ("retarget profile import vulkaninfo.json -o phone.toml", "of a device that is not here"),
-                ("retarget profile check profiles/*.toml", "every error of some files"),
             ),
         ),
     )

@@ -30,7 +30,7 @@ from retarget.support import RetargetError, display_path, install_hint, listed, 
 
 from retarget_report.folder import expect_free
 from retarget_report.read import Report, State, read_report
-from retarget_report.views import durations, failures, history, matrix
+from retarget_report.views import failures, history, matrix
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,6 @@ View = Callable[[Report], Iterable[tuple[str, Any]]]
 VIEWS: Mapping[str, View] = {
     "matrix": matrix.data,
     "failures": failures.data,
-    "time": durations.data,
     "history": history.data,
     "benchmarks": history.benchmark_data,
     "bringup": lambda report: [("bringup", report.bringups)],  # as `retarget bringup NAME --json` prints them

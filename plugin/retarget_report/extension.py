@@ -9,7 +9,7 @@ from retarget.extension import CommandModule, hookimpl
 _REPORT = CommandModule(
     name="report",
     module="retarget_report.command",
-    help="write results as a page: the matrix, failures by signature, where the time went, history",
+    help="write results as a page: the matrix, failures by signature, history",
     examples=(("retarget report results -o site", "of all results in a folder; open site/index.html"),),
 )
 

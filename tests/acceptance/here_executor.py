@@ -1,6 +1,5 @@
 """An executor for tests: the scheme `here` compiles in worker processes and runs in threads of this very session, and
-writes down what it does. `here:gone` loses its cluster at the first run; that of `here:absent` does not start, which
-comes out when somebody waits for it, and `here:late` when its devices are asked for."""
+writes down what it does. `here:gone` loses its cluster at the first run; that of `here:absent` does not start."""
 
 from __future__ import annotations
 
@@ -27,25 +26,17 @@ LOG = Path("here.log")
 class Here:
     compiles = 2
     platforms = frozenset({Platform.here()})
-    starting = False
     working: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
 
     def __init__(self, address: str, session: ExecutorSession) -> None:
         self._is_gone = address.endswith(":gone")
-        self._fails_to_start = address.endswith((":absent", ":late"))
-        self._has_failed = address.endswith(":absent")
         self._log = LOG.absolute()
         self._pool = CompilePool(extensions=session.extensions, max_idle=2)
         environment = load_extensions(session.extensions).worker_environment
         self._service = RunService(extensions=session.extensions, default_timeout=60, environment=environment)
         self._lock = threading.Lock()  # a RunService is for one thread at a time
         self._threads = ThreadPoolExecutor(2)
-
-    def expect_started(self, *, wait: bool) -> None:
-        if self._has_failed or (wait and self._fails_to_start):
-            msg = "the scheduler of here did not start"
-            raise RetargetError(msg)
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused:
         self._write(f"compile {job.title}")
@@ -66,10 +57,6 @@ class Here:
         self._write(f"{'urgent' if job.urgent else 'ahead'} {job.message.target.name}")
         return self._threads.submit(self._run, job)
 
-    def kill(self) -> None:
-        self._pool.kill()
-        self._service.kill()
-
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._pool.close()
@@ -87,4 +74,7 @@ class Here:
 
 
 def connect_to(address: str, session: ExecutorSession) -> Here:
+    if address.endswith(":absent"):
+        msg = "the scheduler of here did not start"
+        raise RetargetError(msg)
     return Here(address, session)

@@ -126,7 +126,6 @@ ONE_AFTER_ANOTHER = {"a": "f: pass", "b": "f: pass", "モジュール": "compile
         pytest.param(("-v",), {}, id="verbose", marks=pytest.mark.slow),
         pytest.param(("-q",), {}, id="quiet", marks=pytest.mark.slow),
         pytest.param(("--capture=no",), {"NO_COLOR": "1"}, id="uncaptured without colour", marks=pytest.mark.slow),
-        pytest.param(("-n2",), {}, id="xdist", marks=pytest.mark.slow),
     ],
 )
 def test_a_terminal_shows_what_is_compiled_and_nothing_of_it_is_left(

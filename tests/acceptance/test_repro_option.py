@@ -50,14 +50,6 @@ def test_a_folder_that_cannot_be_created_is_an_error_before_anything_runs(projec
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--retarget-repro", "out", "--retarget-repro-max", "none"],
-            "--retarget-repro-max: found 'none', expected a whole number of bundles, 1 or more",
-        ),
-        (
-            ["--retarget-repro-xfail"],
-            "--retarget-repro-xfail was given without --retarget-repro; expected the folder for bundles, too",
-        ),
         (["--retarget-repro", "matrix.toml"], "--retarget-repro: *matrix.toml is a file, expected a folder"),
         (
             ["--retarget-repro", "out", "--retarget-artifacts", "."],

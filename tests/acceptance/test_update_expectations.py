@@ -28,7 +28,7 @@ def known(match: str | list[str], stage: str, signature: str, what: str, **case:
 
 
 WRITTEN = HEADER + declarations(
-    known(["b", "c"], "compile", "cannot fold the widget", "double does not compile it"), known("d", *DIFFERENCE)
+    known(["b", "c"], "compile", "cannot fold the widget", "it does not compile"), known("d", *DIFFERENCE)
 )
 
 
@@ -97,7 +97,7 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
     project.doubles(a="f: pass", b="compile: crash\nf: pass")
     assert project.run(*UPDATE, "-m", "run").ret == 0
     assert (
-        'stage = "crash"\nsignature = "SIGFPE"\nreason = "double crashes on it: SIGFPE"'
+        'stage = "crash"\nsignature = "SIGFPE"\nreason = "the compiler crashes: SIGFPE"'
         in (project.path / FILE).read_text()
     )
     assert project.run(*DOUBLES).ret == 0

@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from declaration_texts import load_all
 from fuzzed_readers import sealed_opencl
 from mutations import mutated
-from retarget.declare.load import load_all
 from retarget.extension import UnavailableError
 from retarget.model import CompileTarget, RunOutcome, RunTarget
 from retarget.session import Engine, RunService, expand_suite, load_extensions

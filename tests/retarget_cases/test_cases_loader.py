@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases_support import function, load, read
-from retarget.extension import CaseRequest, NoCasesError, Tolerance
+from retarget.extension import CaseRequest, Tolerance
 from retarget.model import Module, Origin, Suite
 from retarget.support import DiagnosticsError, RetargetError
 from retarget_cases.loader import CasesLoader
@@ -74,7 +74,7 @@ def test_a_module_without_cases_is_an_error_of_its_own_targets(folder: Path) -> 
     assert [(module.name, len(module.data)) for module in found] == [("add", 0), ("sub", 1)]
     message = "suite/add.mlir: found no cases file 'add.cases.toml' beside the module, expected one"
     message += "; did you mean 'sub.cases.toml'?"
-    with pytest.raises(NoCasesError) as caught:
+    with pytest.raises(RetargetError) as caught:
         loader.load(CaseRequest(module="add", source=folder / "add.mlir", folder=folder, compiler="cc"))
     assert str(caught.value) == message
     suite = Suite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import json
 import os
 import signal
@@ -48,10 +49,9 @@ class Scheduler:
         return self
 
 
-def serve(monkeypatch: pytest.MonkeyPatch, made: object) -> tuple[int, list[str]]:
-    """Serve until a signal comes."""
+def serve(monkeypatch: pytest.MonkeyPatch, made: object) -> tuple[int, str]:
+    """Serve until a signal comes, as it does at once."""
     given: list[Any] = []
-    said: list[str] = []
 
     def scheduler(**known: Any) -> Any:
         given.append(known)
@@ -59,22 +59,28 @@ def serve(monkeypatch: pytest.MonkeyPatch, made: object) -> tuple[int, list[str]
             raise made
         return made
 
-    def announce(address: str) -> None:
-        said.append(address)
-        signal.raise_signal(signal.SIGTERM)
+    class Said(io.StringIO):
+        def write(self, text: str) -> int:
+            signal.raise_signal(signal.SIGTERM)
+            return super().write(text)
 
     monkeypatch.setattr("distributed.Scheduler", scheduler)
-    status = asyncio.run(command.serve_scheduler("tls", "host", 7, "security", announce))
+    said = Said()
+    monkeypatch.setattr("sys.stderr", said)
+    status = asyncio.run(command.serve_scheduler("tls", "host", 7, "security"))
     assert [(one["host"], one["port"], one["protocol"], one["security"]) for one in given] == [
         ("host", 7, "tls://", "security")
     ]
-    return status, said
+    return status, said.getvalue()
 
 
-def test_a_scheduler_has_the_plugin_and_ends_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_has_the_plugin_and_ends_by_a_signal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     scheduler = Scheduler()
     status, said = serve(monkeypatch, scheduler)
-    assert (status, said) == (0, ["tcp://127.0.0.1:7"])
+    assert (status, capsys.readouterr().out) == (0, "tcp://127.0.0.1:7\n")
+    assert said == "workers: retarget worker tcp://127.0.0.1:7\nsessions: pytest --retarget-cluster tcp://127.0.0.1:7\n"
     assert scheduler.done == [("plugin", 1, {"idempotent": True}), "closed"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from benchmark_scripts import BENCHMARKS, benchmark_script
 from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
 from mlir_modules import CRASHES, DIFFERS, GOOD, REFUSED
+from running_cluster import running_cluster
 
 TOOL = BENCHMARKS / "cluster_equality.py"
 
@@ -70,8 +71,9 @@ def test_targets_that_pass_fail_crash_and_are_skipped_are_the_same_on_a_cluster(
     (tmp_path / "matrix.toml").write_text(MATRIX)
     (tmp_path / "suite.toml").write_text(suite("few", "*.mlir", "check", ["cpu"]))
     (tmp_path / "expectations.toml").write_text(EXPECTATION)
-    argv = [sys.executable, TOOL, "--cold", "-p", "no:cacheprovider", "."]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    with running_cluster(tmp_path / "workers") as cluster:
+        argv = [sys.executable, TOOL, "--cluster", cluster.address, "--cold", "-p", "no:cacheprovider", "."]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("16 targets, 0 differ\n")
     assert "3 failed, 4 passed, 4 skipped, 3 xfailed, 2 blocked" in done.stdout

@@ -26,7 +26,6 @@ def _worker(**fields: Any) -> dict[str, Any]:
         "architecture": "x86_64",
         "devices": [device],
         "resources": {"driver:gpu": 1},
-        "quarantined": {},
         **fields,
     }
 
@@ -42,13 +41,12 @@ def test_a_worker_has_a_state(draining: bool, probing: bool, state: str) -> None
     assert " ".join(row.split()) == f"rack-1 {state} linux x86_64 2 0 + 0"
 
 
-def test_a_quarantine_comes_with_what_ends_it() -> None:
-    worker = _worker(quarantined={"gpu-0": "gpu-0 is quarantined after 2 failures: it was gone"})
+def test_a_worker_has_compilers_and_devices_and_what_it_runs() -> None:
+    worker = _worker(running=[["few/add_vmvx_gpu", 2.04]])
     lines = [*_lines("tcp://127.0.0.1:8786", {"workers": [worker], "sessions": 0, "waiting": 0})]
-    assert lines[-5:] == [
+    assert lines[-4:] == [
         "rack-1 (rack, tls://127.0.0.1:4000)",
         "  compilers: none",
-        "  gpu://0  GPU, quarantined",
-        "  gpu-0 is quarantined after 2 failures: it was gone",
-        "  to end a quarantine, start this worker again: SIGTERM lets it finish what runs",
+        "  gpu://0  GPU, runs at a time 1",
+        "  runs few/add_vmvx_gpu for 2.0 s",
     ]

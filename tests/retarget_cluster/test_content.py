@@ -10,9 +10,8 @@ import pytest
 from msgspec.structs import replace
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import Failure, RunOutcome, Stage
-from retarget.session import CompileJob, RemoteStore, RunJob
+from retarget.session import CompileJob, RunJob
 from retarget.session.cache.key import InputDigests, Inputs
-from retarget.session.cache.remote_objects import RemoteSettings
 from retarget.support import RetargetError
 from retarget.worker.messages import CompileModule, RunModule
 from retarget_cluster.jobs import Job
@@ -90,36 +89,6 @@ def test_content_is_fetched_once_and_again_when_it_is_damaged(
         if place:
             digest = digest_of(b"artifact")
             (tmp_path / "content" / digest[:2] / digest).write_bytes(b"damaged!")
-
-
-@pytest.mark.parametrize("stored", [b"artifact", b"damaged", None])
-def test_artifacts_come_from_the_shared_store_if_it_has_them_unharmed(tmp_path: Path, stored: bytes | None) -> None:
-    digest = digest_of(b"artifact")
-    store = tmp_path / "store"
-    file = store / "v1/artifacts" / digest[:2] / f"{digest}.vmfb"
-    file.parent.mkdir(parents=True)
-    if stored is not None:
-        file.write_bytes(stored)
-    files = {"/elsewhere/suite/module.txt": b"module", "/elsewhere/suite/cases.toml": b"cases"}
-    job = run_job(tmp_path, files)
-    assert isinstance(job.work, RunJob)
-    path = Path(f"/elsewhere/cache/{digest}.vmfb")
-    message = replace(job.work.message, artifact=path)
-    job = replace(job, work=replace(job.work, message=message), files=(*job.files, (str(path), digest)))
-    given: list[str] = []
-    fetch = session({**files, str(path): b"artifact"})
-
-    def asked(digest: str, offset: int) -> bytes | None:
-        given.append(digest)
-        return fetch(digest, offset)
-
-    remote = RemoteStore(RemoteSettings(url=str(store), folder=store))
-    localised = Content(tmp_path / "content", 1000, remote).localised(job, tmp_path / "scratch", asked)
-    remote.close()
-    assert isinstance(localised.work, RunJob)
-    assert localised.work.message.artifact.read_bytes() == b"artifact"
-    assert (digest in given) == (stored != b"artifact")
-    assert len(remote.notes) == (stored == b"damaged")
 
 
 def test_damaged_content_is_not_used(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -20,8 +19,7 @@ _ANSWER = ((), frozenset({"worker"}))
 def executor(monkeypatch: pytest.MonkeyPatch) -> ClusterExecutor:
     """One whose link has no worker."""
     one = ClusterExecutor.__new__(ClusterExecutor)
-    one._connected = Future()
-    one._connected.set_result(SimpleNamespace(expect_there=lambda: None, changed=asyncio.Event(), seen={}))  # type: ignore[arg-type]
+    one._link = SimpleNamespace(expect_there=lambda: None, changed=asyncio.Event(), seen={})  # type: ignore[assignment]
     one._had, one._missing = set(), {}
     monkeypatch.setattr("retarget_cluster.executor._NO_WORKER", 0.1)
     return one

@@ -19,7 +19,7 @@ pytest.importorskip("distributed")
 import dask.config
 import distributed
 from distributed.comm.core import FatalCommClosedError, connect, listen
-from retarget_cluster import command, security
+from retarget_cluster import security
 from retarget_cluster.extension import connect_to
 from retarget_cluster.link import Link
 from retarget_cluster.security import (
@@ -174,21 +174,6 @@ def test_a_session_does_not_begin_with_what_is_no_scheduler(monkeypatch: pytest.
             Link(address, security_for(address, "client"))
 
 
-def test_a_scheduler_that_starts_says_how_it_is_used(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async def serve(scheme: str, host: str, port: int, _: object, announce: Callable[[str], None]) -> int:
-        announce(f"{scheme}://{host}:{port}")
-        return 0
-
-    monkeypatch.setattr(command, "serve_scheduler", serve)
-    assert main(["cluster", "start"]) == 0
-    assert capsys.readouterr() == (
-        "tcp://127.0.0.1:8786\n",
-        "workers: retarget worker tcp://127.0.0.1:8786\nsessions: pytest --retarget-cluster tcp://127.0.0.1:8786\n",
-    )
-
-
 @pytest.mark.slow  # a process of its own: Dask leaves sockets behind
 def test_a_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -217,37 +202,28 @@ def test_distributed_is_not_imported_before_it_is_looked_for_and_its_log_is_quie
     assert done.stdout == "set()\n"
 
 
-@pytest.mark.parametrize(
-    ("imports", "own", "logs"), [(True, None, True), (True, {"mine": "info"}, False), (False, None, False)]
-)
-def test_the_log_of_distributed_is_left_out_where_it_is_imported_and_nothing_else_was_said(
-    imports: bool, own: object, logs: bool
-) -> None:
+@pytest.mark.parametrize("own", [None, {"mine": "info"}])
+def test_the_log_of_distributed_is_left_out_where_nothing_else_was_said(own: object) -> None:
     with dask.config.set({"logging": own, "distributed.admin.large-graph-warning-threshold": "1 B"}):
-        expect_distributed("it", imports=imports)
+        expect_distributed("it")
         found = dask.config.get("logging")
-        assert found == ({**found, "distributed": "critical"} if logs else own)
-        is_set = dask.config.get("distributed.admin.large-graph-warning-threshold") == "4 GiB"
-        assert is_set is imports
+        assert found == (own or {**found, "distributed": "critical"})
+        assert dask.config.get("distributed.admin.large-graph-warning-threshold") == "4 GiB"
         dask.config.set({"logging": None})
 
 
-@pytest.mark.parametrize("imports", [False, True])
 @pytest.mark.parametrize("missing", ["distributed", "cryptography"])
 def test_where_a_package_is_not_installed_it_is_said_what_needs_it(
-    monkeypatch: pytest.MonkeyPatch, imports: bool, missing: str
+    monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
     with pytest.raises(RetargetError, match=rf"^it needs the package {missing}, which is not installed; install it "):
-        expect_distributed("it", imports=imports)
+        expect_distributed("it")
 
 
-@pytest.mark.parametrize(("address", "imports"), [("local:2", False), ("tcp://127.0.0.1:1", True)])
-def test_dask_is_expected_before_an_executor_is_made(
-    monkeypatch: pytest.MonkeyPatch, address: str, imports: bool
-) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(security, "expect_distributed", lambda name, imports: asked.append((name, imports)))
+def test_dask_is_expected_before_an_executor_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(security, "expect_distributed", asked.append)
     monkeypatch.setattr("retarget_cluster.executor.ClusterExecutor", lambda *known: known)
-    assert connect_to(address, "session") == (address, "session")
-    assert asked == [("--retarget-cluster", imports)]
+    assert connect_to("tcp://127.0.0.1:1", "session") == ("tcp://127.0.0.1:1", "session")
+    assert asked == ["--retarget-cluster"]

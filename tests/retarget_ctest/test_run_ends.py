@@ -174,7 +174,7 @@ def test_retargets_options_in_an_ini_file_and_the_variable_are_in_force(
     ends(PASSED)
     (tmp_path / "pytest.ini").write_text("[pytest]\nretarget_jobs = 2\naddopts = --retarget-run-timeout=5 --runxfail\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", "--retarget-case 'b #2' -o retarget_compile_timeout=7")
-    monkeypatch.setenv("RETARGET_CLUSTER", "local:2")
+    monkeypatch.setenv("RETARGET_CLUSTER", "tcp://127.0.0.1:1")
     found: list[Any] = []
     finished = "pytest_retarget.report.terminal.TerminalHooks._take"
     monkeypatch.setattr(finished, lambda hooks, _: found.append(hooks._settings))

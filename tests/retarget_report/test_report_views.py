@@ -1,4 +1,4 @@
-"""The views beside the matrix, in a browser: failures, time, history."""
+"""The views beside the matrix, in a browser: failures, history."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow  # each opens a page in a browser
 
 DAY = 86400.0
 NOW = 1_780_000_000.0
-VIEWS = ("failures", "time", "history")
+VIEWS = ("failures", "history")
 
 
 def with_times(records: list[TargetRecord]) -> list[TargetRecord]:
@@ -95,9 +95,6 @@ def test_a_group_has_its_smallest_module_configs_report_commands_and_targets(sho
 def test_the_filter_of_the_address_applies_to_every_view_and_stays_from_one_to_the_next(show: Open, site: Path) -> None:
     page = show(site, "#failures?m=vulkan")
     assert summaries(page)[0] == "✗ fail: compare | values differ | 1 = 100 % of 1"
-    page.get_by_role("link", name="Time").click()
-    page.locator(".figures").first.wait_for()
-    assert page.locator(".figures tbody").first.locator("th").all_inner_texts() == ["vulkan-spirv", "lavapipe"]
     page.get_by_role("link", name="History").click()
     page.locator(".trend").wait_for()
     assert page.locator("table", has_text="as it is since").locator("tbody tr").count() == 3
@@ -105,33 +102,15 @@ def test_the_filter_of_the_address_applies_to_every_view_and_stays_from_one_to_t
     page.wait_for_function("document.querySelectorAll('.figures:last-of-type tbody tr').length > 3")
 
 
-def test_time_is_told_by_config_with_each_compile_once(show: Open, site: Path) -> None:
-    page = show(site, "#time")
-    table = page.locator(".figures").first
-    rows = [row.split("\t")[:8] for row in table.locator("tr").all_inner_texts()]
-    assert rows[0] == ["config", "targets", "compile", "waiting for devices", "load", "run", "compare", "all"]
-    assert rows[1:] == [
-        ["llvm-cpu", "8", "16.0 s", "10.0 s", "500 ms", "2.5 s", "500 ms", "29.5 s 62.8 %"],
-        ["local-sync", "4", "-", "10.0 s", "500 ms", "2.5 s", "500 ms", "13.5 s 28.7 %"],
-        ["vulkan-spirv", "6", "12.0 s", "4.0 s", "200 ms", "1.0 s", "200 ms", "17.4 s 37.1 %"],
-        ["lavapipe", "3", "-", "4.0 s", "200 ms", "1.0 s", "200 ms", "5.4 s 11.5 %"],
-        ["all", "14", "28.0 s", "14.0 s", "700 ms", "3.5 s", "700 ms", "46.9 s 100 %"],
-    ]
-
-
-def test_the_slowest_are_first(show: Open, tmp_path: Path) -> None:
-    records = [
-        record(f"m{number}", compile=CompileRecord(key=f"{number}", seconds=float(number))) for number in range(1, 30)
-    ]
-    write_results(tmp_path / "results", records)
+def test_a_long_list_begins_short(show: Open, tmp_path: Path) -> None:
+    write_results(tmp_path / "results", [failed(f"m{number:02}") for number in range(29)])
     write_site(read_report([tmp_path / "results"]), tmp_path / "site")
-    page = show(tmp_path / "site", "#time")
-    slowest = page.locator("ol.many").first
-    assert slowest.locator("li").all_inner_texts()[:2] == ["29.0 s m29_llvm-cpu", "28.0 s m28_llvm-cpu"]
-    assert slowest.locator("li").count() == 20
-    page.get_by_role("button", name="show all 29 compiles").click()
-    assert slowest.locator("li").count() == 29
-    assert page.evaluate("document.activeElement.textContent") == "m9_llvm-cpu"
+    page = show(tmp_path / "site", "#failures")
+    targets = page.locator(".card .many").first
+    assert targets.locator("li").count() == 20
+    page.get_by_role("button", name="show all 29 targets").click()
+    assert targets.locator("li").count() == 29
+    assert page.evaluate("document.activeElement.textContent") == "m20_llvm-cpu"
     page.get_by_role("link", name="History").click()
     page.locator(".content .note", has_text="This page was written without a history").wait_for()
 

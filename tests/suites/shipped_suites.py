@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from retarget.declare.load import load_all
+from declaration_texts import load_all
 from retarget.model import Suite
 from retarget.session import load_extensions
 

@@ -21,7 +21,7 @@ from retarget.profiles.files import Profile
 from retarget.support.errors import Diagnostic, DiagnosticsError, RetargetError
 from retarget.support.text import counted
 from retarget.support.toml import Problem
-from retarget.targets.availability import ProfileFit, profile_mismatch
+from retarget.targets.availability import profile_mismatch
 from retarget.targets.collected import SelectionUsageError, pytest_plugin
 from retarget.targets.expansion import expand_suite
 
@@ -59,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
         if not file_diagnostics:
             sound[file] = declared
     targets: list[Target] = []
-    notes = [*found.notes]
     if registry is not None:
         diagnostics += _unknown(loader, suites, registry)
         for suite in suites:
@@ -67,25 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
             expanded = _expanded(suite, registry, diagnostics)
             targets += expanded
             diagnostics += _judged(suite, expanded, registry, usage)
-        runs = [target for target in targets if isinstance(target, RunTarget)]
-        profiles, profile_diagnostics = _profiles((*loader.runtime_configs, *(target.runtime for target in runs)))
-        fit, locations = ProfileFit(runs, profiles), SourceLocations()
-        notes += fit.notes(locations)
-        diagnostics += (*profile_diagnostics, *locations.diagnostics(fit.problems(locations)))
+        diagnostics += _profiles(loader.runtime_configs)
         usage.read((*loader.expectations, *map(golden_rule, loader.goldens)))
         diagnostics += usage.diagnostics(sound, whole=True)
     messages.update(dict.fromkeys(found.errors))
     if not files and not loader.matrix_files and not messages:
         where = ", ".join(arguments.path)
         msg = f"found no {FileName.SUITE} and no {FileName.MATRIX} at or below {where}"
-        raise RetargetError("\n".join([msg, *notes]))
+        raise RetargetError("\n".join([msg, *found.notes]))
     if diagnostics:
         sys.stderr.write(f"{DiagnosticsError(tuple(dict.fromkeys(diagnostics)))}\n")
     for message in messages:
         sys.stderr.write(f"{message}\n")
     if diagnostics or messages:
         return 1
-    sys.stdout.write("".join(f"note: {note}\n" for note in notes))
+    sys.stdout.write("".join(f"note: {note}\n" for note in found.notes))
     sys.stdout.write(f"{_summary(len(files) + len(loader.matrix_files), suites, targets)}\n")
     return 0
 
@@ -162,24 +157,18 @@ def _without_hosts(loader: DeclarationLoader, registry: Registry) -> Iterable[tu
             yield one.origin, Problem(("host",), message)
 
 
-def _profiles(configs: Iterable[RuntimeConfig]) -> tuple[dict[RuntimeConfig, Profile], Sequence[Diagnostic]]:
-    """Return the profiles that runtime configs name, and what is wrong with the others."""
-    found: dict[RuntimeConfig, Profile] = {}
-    diagnostics: list[Diagnostic] = []
+def _profiles(configs: Iterable[RuntimeConfig]) -> Iterable[Diagnostic]:
+    """Yield what is wrong with the profiles that runtime configs name."""
     for config in dict.fromkeys(config for config in configs if config.profile):
         try:
-            profile = Profile.find(config.profile)
-            message = profile_mismatch(config, profile)
+            message = profile_mismatch(config, Profile.find(config.profile))
         except DiagnosticsError as error:
-            diagnostics += error.diagnostics
+            yield from error.diagnostics
             continue
         except RetargetError as error:
             message = str(error)
-        if message is None:
-            found[config] = profile
-        else:
-            diagnostics += SourceLocations.diagnostics([(config.origin, Problem(("profile",), message))])
-    return found, diagnostics
+        if message is not None:
+            yield from SourceLocations.diagnostics([(config.origin, Problem(("profile",), message))])
 
 
 def _summary(files: int, suites: Sequence[Suite], targets: Sequence[Target]) -> str:

@@ -36,7 +36,6 @@ from retarget.session.commands import Commands
 from retarget.session.compile.resolution import describe_build
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
-from retarget.targets.availability import host_mismatch
 from retarget.targets.expansion import active_overrides, excluding_override, run_target_name
 from retarget.targets.selection import tag_sources
 
@@ -172,7 +171,6 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         yield from _section("expectation", self._expectation(suite, target))
         yield from _section("golden", self._goldens(suite, target))
         yield from _section("builds", self._builds(compiled, runtime))
-        yield from _section("on this host", self._availability(compiled, runtime))
         yield from _section("by hand", self._by_hand(target))
 
     def _parts(self, suite: Suite, target: Target, through: Sequence[TargetConfig]) -> Iterator[tuple[str, str, str]]:
@@ -297,20 +295,6 @@ class _Explainer(Struct, frozen=True, kw_only=True):
             found = f"{asked[one].status}: {asked[one].reason}" if one in asked else reason
             yield f"{one.text} ({self.at(one.origin)})", found
 
-    def _availability(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
-        registry = self.registry
-        reasons = [_error_of(registry.compiler, compiled.compiler.compiler)]
-        reasons.append(_error_of(registry.case_loader, compiled.kind))
-        if runtime is not None:
-            reasons += [_error_of(registry.driver, driver) for driver in runtime.drivers]
-            reasons.append(host_mismatch(runtime))
-        configs = [config for config in (compiled.compiler, runtime) if config is not None]
-        reasons += [_error_of(registry.worker_environment, config) for config in configs]
-        found = dict.fromkeys(reason for reason in reasons if reason is not None)
-        yield from ((reason, "") for reason in found)
-        if not found:
-            yield "nothing declared prevents it; `retarget devices` shows what there is to run on", ""
-
     def _builds(self, compiled: CompileTarget, runtime: RuntimeConfig | None) -> Iterator[tuple[str, str]]:
         """Say which builds compile and run a target here, or why there are none."""
         for sort, config in (("compiler", compiled.compiler), ("runtime", runtime)):
@@ -341,15 +325,6 @@ class _Explainer(Struct, frozen=True, kw_only=True):
         except CompilerError as error:  # of profiles that no target can be made of
             lines = [f"nothing can be compiled: {error}"]
         yield from ((line, "") for line in lines)
-
-
-def _error_of(find: Callable[..., object], *arguments: object) -> str | None:
-    """Return why something cannot be had, or None."""
-    try:
-        find(*arguments)
-    except (RetargetError, UnavailableError) as error:
-        return str(error)
-    return None
 
 
 def _words_of(

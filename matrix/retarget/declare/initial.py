@@ -195,54 +195,35 @@ def globs_for(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the `srcs` and `exclude` that find exactly `wanted` among `present`; paths are relative, with `/`.
 
-    The widest globs are taken, so that files that come later are found too. `skipped` are folders of which nothing is
-    wanted. `by_name` takes whole file names for globs, where there are few.
+    Globs are taken where they find few others, so that files that come later are found too. `skipped` are folders of
+    which nothing is wanted. `by_name` takes whole file names for globs, where there are few.
     """
-    srcs: list[str] = []
+    srcs: dict[str, None] = {}
     exclude: dict[str, None] = {}
-    for pattern in dict.fromkeys(_patterns(wanted, by_name=by_name)):
+    chosen, names = set(wanted), dict.fromkeys(Path(path).name for path in wanted)
+    if not by_name or len(names) > _FEW:
+        names = dict.fromkeys(f"*{Path(name).suffix}" if Path(name).suffix else name for name in names)
+    for pattern in names:
         alike = [path for path in present if fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)]
         aside = {path: folder for folder in skipped for path in alike if path.startswith(f"{folder}/")}
-        mine = set(wanted) & set(alike)
-        for glob, others in _globs("", pattern, mine, [path for path in alike if path not in aside]):
-            srcs.append(glob)
+        near = [path for path in alike if path not in aside]
+        mine = [path for path in near if path in chosen]
+        if any("/" in path for path in mine) and _are_few(
+            others := [path for path in near if path not in chosen], near
+        ):
+            srcs[f"**/{pattern}"] = None
             exclude |= dict.fromkeys(_MAGIC.sub("?", path) for path in others)
-            if "**" in glob:
-                front = glob.partition("**")[0]
-                folders = {folder for path, folder in aside.items() if path.startswith(front)}
-                exclude |= dict.fromkeys(f"{folder}/**" for folder in sorted(folders))
+            exclude |= dict.fromkeys(f"{folder}/**" for folder in sorted({*aside.values()}))
+            continue
+        for folder in dict.fromkeys(path[: path.rfind("/") + 1] for path in mine):
+            beside = [path for path in near if path[: path.rfind("/") + 1] == folder]
+            others = [path for path in beside if path not in chosen]
+            if _are_few(others, beside):
+                srcs[f"{folder}{pattern}"] = None
+                exclude |= dict.fromkeys(_MAGIC.sub("?", path) for path in others)
+            else:
+                srcs |= dict.fromkeys(path for path in beside if path in chosen)
     return tuple(srcs), tuple(exclude)
-
-
-def _patterns(wanted: Sequence[str], *, by_name: bool) -> Iterator[str]:
-    """Yield globs over file names: `*.suffix`, or the names themselves."""
-    names = dict.fromkeys(path.rpartition("/")[2] for path in wanted)
-    for name in names:
-        _, dot, suffix = name.rpartition(".")
-        yield f"*.{suffix}" if dot and not (by_name and len(names) <= _FEW) else name
-
-
-def _globs(folder: str, pattern: str, wanted: set[str], present: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield globs at and below a folder (`""` or `a/b/`), each with what else it finds."""
-    mine = [path for path in wanted if path.startswith(folder)]
-    below = [path for path in present if path.startswith(folder)]
-    others = [path for path in below if path not in wanted]
-    if not mine:
-        return
-    is_deep = any("/" in path[len(folder) :] for path in mine)
-    direct = [path for path in below if "/" not in path[len(folder) :]]
-    if is_deep and _are_few(others, below):
-        yield f"{folder}**/{pattern}", others
-        return
-    if any(path in wanted for path in direct):
-        surplus = [path for path in direct if path not in wanted]
-        if _are_few(surplus, direct):
-            yield f"{folder}{pattern}", surplus
-        else:
-            yield from ((path, []) for path in direct if path in wanted)
-    deeper = [path[len(folder) :] for path in sorted(mine) if "/" in path[len(folder) :]]
-    for name in dict.fromkeys(path.partition("/")[0] for path in deeper):
-        yield from _globs(f"{folder}{name}/", pattern, wanted, present)
 
 
 def _are_few(others: Sequence[str], among: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ Each file takes one way: `declare.read` validates its tables, and here they beco
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -201,28 +201,6 @@ def _unknown_prefixes(tables: FileTables, scope: Scope, registry: Registry | Non
     ]
     for path, texts in written:
         yield from word_problems(texts, path, partial(prefix_error, drivers=drivers))
-
-
-def load_all(
-    paths: Sequence[Path], registry: Registry | None = None, toolchains: Redirections | None = None
-) -> tuple[Suite, ...]:
-    """Return the suites of all suite files at and below `paths`, in the order of the files.
-
-    `registry` and `toolchains` are as in `DeclarationLoader`.
-
-    Raises `DiagnosticsError` with all errors of all files, `RetargetError` for toolchains that none declares.
-    """
-    loader = DeclarationLoader(registry, toolchains)
-    suites: list[Suite] = []
-    diagnostics: dict[Diagnostic, None] = {}  # a matrix.toml's errors come with each suite file below it
-    for file in FileName.SUITE.below(paths):
-        loaded, found = loader.read_suite_file(file)
-        suites.extend(loaded)
-        diagnostics.update(dict.fromkeys(found))
-    if diagnostics:
-        raise DiagnosticsError(tuple(diagnostics))
-    loader.check_redirections()
-    return tuple(suites)
 
 
 def _absolute(path: Path) -> Path:

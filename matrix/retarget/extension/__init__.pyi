@@ -7,7 +7,6 @@ from retarget.extension.cases import CaseLoader as CaseLoader
 from retarget.extension.cases import CaseRequest as CaseRequest
 from retarget.extension.cases import CheckedCase as CheckedCase
 from retarget.extension.cases import ModulesRequest as ModulesRequest
-from retarget.extension.cases import NoCasesError as NoCasesError
 from retarget.extension.cases import SuggestedSuite as SuggestedSuite
 from retarget.extension.cases import Suggestions as Suggestions
 from retarget.extension.compilers import Compiled as Compiled

@@ -15,7 +15,7 @@ from retarget.extension.products import Product, called_in_process, checked_valu
 from retarget.model import Module, RuntimeConfig, Suite
 from retarget.model.calls import FunctionInfo, Tolerance
 from retarget.model.outcomes import Stage
-from retarget.support.errors import Diagnostic, RetargetError
+from retarget.support.errors import Diagnostic
 
 if TYPE_CHECKING:
     from retarget.model.calls import Array
@@ -25,10 +25,6 @@ RUN_CASE = "retarget.worker.run_case"
 
 _TELLING = tuple((stage, rf".*?: failed at {stage.value}: (.*)") for stage in (Stage.LOAD, Stage.RUN, Stage.COMPARE))
 """How the command reports a failure: `RunPlan.telling`."""
-
-
-class NoCasesError(RetargetError):
-    """A module has no cases: a failure of its targets, but where inputs are generated (`retarget compare`)."""
 
 
 class CaseData(Struct, frozen=True, kw_only=True):
@@ -168,8 +164,8 @@ class CaseLoader(Product, is_base=True):
 
     @abstractmethod
     def load(self, request: CaseRequest) -> Sequence[Case]:
-        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data, `NoCasesError`
-        where nobody wrote any; an empty result is reported as a failure (nothing to run), never as a pass."""
+        """Return the cases in order. Runs in a device worker. Raises `RetargetError` for invalid data; an empty
+        result is reported as a failure (nothing to run), never as a pass."""
 
     def check(self, request: ArtifactRequest) -> Sequence[CheckedCase]:
         """Judge an artifact, and return what was checked, in order; nothing at all is a failure. Runs in a worker
@@ -183,15 +179,6 @@ class CaseLoader(Product, is_base=True):
         """Return the (scope, parameter archive) pairs that a module takes from files, needed before the artifact is
         loaded: `request.functions` is empty. Runs in a device worker. Raises `RetargetError`."""
         return ()
-
-    def declared_functions(self, request: CaseRequest) -> Sequence[FunctionInfo]:
-        """Return `request.functions`, with the types that the module's file declares where they have none, and with its
-        names: generated cases have them, also where a compiler calls the functions otherwise. Runs in a device worker.
-        Raises `RetargetError` for a file that cannot be read.
-
-        A module that no suite declares is compared (`retarget compare FILE`) as one of the first kind that overrides
-        this."""
-        return request.functions
 
     @called_in_process
     def find_modules(self, folder: Path, srcs: Sequence[Path]) -> Sequence[Module]:

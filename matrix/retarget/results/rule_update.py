@@ -9,7 +9,6 @@ import difflib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import tomli
@@ -20,21 +19,17 @@ from retarget.declare.sources import FileName
 from retarget.expect.diagnostics import expired_diagnostics
 from retarget.expect.update.by_case import CasesSeen
 from retarget.expect.update.edited_rules import Key, SuiteTargets, key_of
-from retarget.expect.update.plan import Devices, FileEdit, Kept, on_devices, plan_update
+from retarget.expect.update.plan import Devices, FileEdit, on_devices, plan_update
 from retarget.expect.update.text import rewrite
 from retarget.extension.registry import Registry
 from retarget.model import Suite
 from retarget.model.declared import compile_target_name
 from retarget.model.outcomes import Observation, Stage
 from retarget.results.record import DeviceRecord, Outcome, Result, TargetRecord
-from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, display_path
-from retarget.support.files import replacing
+from retarget.support.files import write_files
 from retarget.support.text import counted, listed
 from retarget.targets.expansion import expand_suite
-
-_NAMED = 4
-"""How many entries that match nothing are named; the others are counted."""
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -47,7 +42,6 @@ class RuleUpdate:
         self._own: set[tuple[Key, str]] = set()
         self._cases: dict[tuple[Key, Devices], CasesSeen] = {}
         self._alike: dict[tuple[Key, Devices], dict[_Ids, tuple[Observation | None, CasesSeen | None]]] = {}
-        self._reported: set[Key] = set()
         self.files: set[Path] = set()
         self.left_over = False
 
@@ -56,7 +50,6 @@ class RuleUpdate:
         for cases that it left out. `host` is the kind of host that compiled it, where there may be others."""
         key = (record.suite, record.target)
         self.files.add(Path.cwd() / record.file)
-        self._reported.add(key)
         if record.result is Result.UNKNOWN:
             return
         seen = record.observation if record.result is Result.FAILED else None
@@ -83,8 +76,8 @@ class RuleUpdate:
             self._cases[place] = cases
         self._alike.setdefault(place, {})[*ids, *record.builds, *host] = seen, self._cases.get(place)
 
-    def write(self, registry: Registry, *, in_full: bool) -> Iterator[tuple[str, str]]:
-        """Write the rules, and yield what to say of it as (line, colour) pairs; `in_full` names all that is counted.
+    def write(self, registry: Registry) -> Iterator[tuple[str, str]]:
+        """Write the rules, and yield what to say of it as (line, colour) pairs.
 
         Raises `RetargetError` where nothing is written.
         """
@@ -99,7 +92,6 @@ class RuleUpdate:
         update = plan_update(
             placed,
             {name: seen[place] for place, name in names.items()},
-            doubt=lambda file: self._doubt(file.parent, everything),
             cases={name: self._cases[place] for place, name in names.items() if place in self._cases},
         )
         files = rewritten(update.edits)
@@ -120,20 +112,11 @@ class RuleUpdate:
             same = set(known[0]).intersection(*known)
             ids = " and ".join(" ".join(word for word in one if word not in same) for one in known)
             yield f"expectations: left to you, as no rule tells {ids} apart, whose results differ: {name}", "yellow"
-        yield from ((_kept_text(kept, in_full=in_full), "yellow") for kept in update.kept)
         now = served_suites(self.files, registry) if files else suites  # rules went, others are on other lines
         rules = {rule.origin: rule for suite in now for rule in suite.expectations}.values()
         expired = expired_diagnostics(rules)
         yield from ((str(diagnostic), "red") for diagnostic in expired)
         self.left_over = bool(update.left or gone or differing or expired)
-
-    def _doubt(self, folder: Path, suites: Iterable[SuiteTargets]) -> str:
-        """Why it is unknown here that something the rules of a folder name is gone; empty if it is known."""
-        served = [one for one in suites if one.suite.folder.is_relative_to(folder)]
-        left_out = sum(key_of(target) not in self._reported for one in served for target in one.targets)
-        if left_out:
-            return f"this run left out {counted(left_out, 'target')} of the suites there"
-        return Checkout(folder).incomplete(module.path for one in served for module in one.suite.modules)
 
 
 _Ids = tuple[str, ...]
@@ -160,17 +143,6 @@ def _differ(found: Iterable[tuple[Observation | None, CasesSeen | None]]) -> boo
     return any(
         any(cases.seen.get(name, way) != way for name, way in known.seen.items()) if cases and known else seen != first
         for seen, cases in others
-    )
-
-
-def _kept_text(kept: Kept, *, in_full: bool) -> str:
-    count = len(kept.entries)
-    names = ", ".join(map(repr, kept.entries if in_full else kept.entries[:_NAMED]))
-    names += ", … (-vv shows all)" if count > _NAMED and not in_full else ""
-    what = "entry of `match` matches" if count == 1 else "entries of `match` match"
-    return (
-        f"expectations: {count} {what} nothing here and stay{'s' if count == 1 else ''} in {display_path(kept.file)}: "
-        f"{names}; {kept.doubt}, so they may be missing rather than gone: remove by hand what is gone"
     )
 
 
@@ -221,38 +193,12 @@ def diff(file: Rewritten) -> list[str]:
 
 
 def put_in_place(files: Sequence[Rewritten]) -> None:
-    """Write each file beside its place and rename it into it, once all are written.
-
-    Raises `RetargetError` if one cannot be written; then all are as they were, unless a rename itself failed.
-    """
-    for file in files:
-        _check_writable(file.edit.file)
-    with ExitStack() as written:
-        for file in files:
-            written.enter_context(_put_in_place(file))
-
-
-@contextmanager
-def _put_in_place(file: Rewritten) -> Iterator[None]:
-    path = file.edit.file.resolve()
-    try:
-        with replacing(path) as beside:
-            beside.write_bytes(file.after.encode())
-            if path.exists():
-                beside.chmod(stat.S_IMODE(path.stat().st_mode))
-            yield
-    except OSError as error:
-        raise _not_written(file.edit.file, error.strerror or str(error)) from error
-
-
-def _check_writable(file: Path) -> None:
-    """A rename would replace a read-only file as well, which is not what its owner wants."""
-    if file.exists() and not (file.stat().st_mode & stat.S_IWUSR and os.access(file, os.W_OK)):
-        raise _not_written(file, "it is read-only")
-
-
-def _not_written(file: Path, why: str) -> RetargetError:
-    return RetargetError(f"{display_path(file)}: cannot be written: {why}; no expectations were written")
+    """Write all files, or none. Raises `RetargetError`, also for a read-only file, which its owner wants to stay."""
+    for file in (one.edit.file for one in files):
+        if file.exists() and not (file.stat().st_mode & stat.S_IWUSR and os.access(file, os.W_OK)):
+            msg = f"{display_path(file)}: cannot be written: it is read-only; no expectations were written"
+            raise RetargetError(msg)
+    write_files([(one.edit.file.resolve(), one.after) for one in files], force=True)
 
 
 def served_suites(files: Iterable[Path], registry: Registry) -> list[Suite]:

@@ -141,12 +141,6 @@ class Engine:
         with self._waiting():
             return (self._remote_runs_for(runtime) or self._runs).devices(runtime)
 
-    def expect_executor(self, *, wait: bool) -> None:
-        """Raise `RetargetError` where the executor did not start. `wait` until it has or has not."""
-        if self._executor is not None:
-            with self._waiting() if wait else nullcontext():
-                self._executor.expect_started(wait=wait)
-
     def host_mismatch(self, runtime: RuntimeConfig) -> str | None:
         """Return why neither this machine nor one of an executor's can run a runtime config; None if one can."""
         return host_mismatch(runtime, self._executor.platforms if self._executor is not None else ())
@@ -279,7 +273,6 @@ class Engine:
         *,
         record: Path | None = None,
         references: References = (),
-        seed: int | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
     ) -> RunOutcome:
         """Run the selected cases of one target on its devices. The arguments are as in `RunModule`; what comes, and
@@ -287,7 +280,7 @@ class Engine:
         target = self._with_files(target)
         with self._used(target.compile, artifact) as used, self._waiting(), self._begun.pop_all():
             request = self._request(target, used, skipping)
-            request = replace(request, record=record, references=references, seed=seed)
+            request = replace(request, record=record, references=references)
             remote = self._remote_runs_for(target.runtime)
             ran = remote.run(request) if remote is not None else self._runs.run(request, on_wait=self._on_device_wait)
             self._lost_devices += ran.notes
@@ -442,7 +435,7 @@ class Engine:
 
     def kill(self) -> None:
         """Kill all worker processes, so that `close` has none to wait for. Safe in a signal handler."""
-        for service in (*self._started, *filter(None, [self._executor])):
+        for service in self._started:
             service.kill()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Where a session's compiles and runs are done, if not on this machine: what `--retarget-cluster ADDRESS` names.
 
 An executor is made by an entry point of the group `retarget.executors`, named by the scheme of the address (`tcp`,
-`local`): a function that is called as `connect_to(address, session)`, imports what it needs when it is called, and
+`tls`): a function that is called as `connect_to(address, session)`, imports what it needs when it is called, and
 raises `RetargetError` where a package is missing. The session keeps keys, store, single flight, expectations and
 reports. It hands out compiles that its store does not have, and runs of artifacts that its store has. No file is sent
 by name alone: each comes with its SHA-256 digest, for the executor to see whether the other side has it.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib.metadata
 import re
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
@@ -72,13 +71,6 @@ class Executor(Protocol):
         """How many compiles go on at a time, over all workers, 1 or more. May change as workers come and go."""
 
     @property
-    def starting(self) -> bool:
-        """Whether it cannot compile yet, or did not start: the session does so meanwhile."""
-
-    def expect_started(self, *, wait: bool) -> None:
-        """Raise `RetargetError` where it did not start: the session ends. `wait` until it has or has not."""
-
-    @property
     def platforms(self) -> frozenset[tuple[str, str]]:
         """System and architecture of the workers' machines, as a `Platform`."""
 
@@ -89,7 +81,7 @@ class Executor(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Messages for the user at the end, a line each: lost workers, devices that are quarantined."""
+        """Messages for the user at the end, a line each, such as on lost workers."""
 
     def compile(self, job: CompileJob) -> CompiledModule | Refused | None:
         """Wait for one compile. None where no worker can do it, such as one with this compiler: the session then does
@@ -112,9 +104,6 @@ class Executor(Protocol):
         `RetargetError` where the cluster is gone. A future that is cancelled before it runs is not run.
         """
 
-    def kill(self) -> None:
-        """Kill the processes that it started on this machine, if any. Safe in a signal handler."""
-
     def close(self) -> None:
         """Give up what is queued and what runs, and end. Whoever waits gets a `RetargetError`."""
 
@@ -122,12 +111,11 @@ class Executor(Protocol):
 class ExecutorSession(Struct, frozen=True, kw_only=True):
     """The session, as its executor sees it.
 
-    `extensions` are module names to load in workers in addition to the installed entry points, `cache` is the session's
-    cache folder. `jobs` is the most compiles at a time that the user asked for, None for as many as there are cores.
+    `extensions` are module names to load in workers in addition to the installed entry points. `jobs` is the most
+    compiles at a time that the user asked for, None for as many as there are cores.
     """
 
     extensions: tuple[str, ...]
-    cache: Path
     jobs: int | None
 
     @staticmethod
@@ -144,7 +132,7 @@ class ExecutorSession(Struct, frozen=True, kw_only=True):
 
 def _entry_point(address: str) -> importlib.metadata.EntryPoint:
     points = {point.name: point for point in importlib.metadata.entry_points(group=_GROUP)}
-    forms = "expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, or local:N for N workers on this machine"
+    forms = "expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler"
     match = _ADDRESS.fullmatch(address)
     if match is None:
         msg = f"found {address!r}, {forms}"

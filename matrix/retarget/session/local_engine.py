@@ -65,7 +65,6 @@ class LocalEngine:
         self._code = dict(code_judging(*(type(one).__module__ for one in products)))  # files may be edited later
         self._pool = CompilePool(extensions=self._extensions, max_idle=2 * cores)
         self._builds: dict[tuple[CompilerConfig, str, tuple[str, ...]], str] = {}
-        self._opened: dict[RuntimeConfig, tuple[DeviceInfo, ...]] = {}
         self._idle: list[RunService] = []
         self._services: dict[RunService, set[RuntimeConfig]] = {}
         """All of them, with what each has opened."""
@@ -111,12 +110,7 @@ class LocalEngine:
         """Open the devices of a runtime config. Raises as `RunService.devices` does."""
         here = self._here(runtime)
         with self._asking, self._lent(here) as service:
-            infos = self._opened[runtime] = service.devices(here)
-        return infos
-
-    def opened(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
-        """Return the devices of a runtime config as they were opened last; none before."""
-        return self._opened.get(runtime, ())
+            return service.devices(here)
 
     def run(self, job: RunJob) -> tuple[RunOutcome, tuple[tuple[str, bytes], ...]]:
         """Run, and return the outcome and the files that were recorded. Raises as `RunService.run` does."""

@@ -1,20 +1,10 @@
-"""The git state of a folder: its commit, and whether all files that belong to it are there.
-
-A module that was removed and one that was not checked out look alike. Where git tracks every module and every file
-that it tracks is there, what is missing was removed.
-"""
+"""The git state of a folder: its commit, and what the last commit has of its files."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
-
-from retarget.support.errors import display_path
-
-_SUBMODULE = "160000"
-"""The mode that git's index gives a submodule."""
 
 _DIGITS = 12
 _SECONDS = 60.0
@@ -41,28 +31,6 @@ class Checkout:
         """Return what the last commit has of a file of the folder; None where it has none, or an empty one."""
         return self._git("show", f"HEAD:./{name}") or None
 
-    def incomplete(self, sources: Iterable[Path]) -> str:
-        """Return why files that belong to the folder may be missing; empty if git knows that none is.
-
-        `sources` are files that its suites found: if git does not track them, others like them may be missing.
-        """
-        listed = self._listed()
-        if not listed:
-            return f"git does not know which files belong to {display_path(self._folder)}"
-        missing = [path for path, mode in listed.items() if not _is_there(path, mode)]
-        if missing:
-            count = f"{len(missing)} tracked files are" if len(missing) > 1 else "1 tracked file is"
-            return f"{count} not checked out, such as {display_path(missing[0])}"
-        untracked = next((source for source in sources if source not in listed), None)
-        if untracked is not None:
-            return f"git does not track all modules, such as {display_path(untracked)}"
-        return ""
-
-    def _listed(self) -> dict[Path, str]:
-        """Return the files of the folder that git tracks, with their modes."""
-        entries = (entry.partition("\t") for entry in self._git("ls-files", "--stage", "-z").split("\0") if entry)
-        return {self._folder / path: about.partition(" ")[0] for about, _, path in entries}
-
     def _git(self, *arguments: str) -> str:
         command = ["git", "-C", str(self._folder), *arguments]
         try:
@@ -70,9 +38,3 @@ class Checkout:
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return "" if ran.returncode else os.fsdecode(ran.stdout)
-
-
-def _is_there(path: Path, mode: str) -> bool:
-    if mode == _SUBMODULE:
-        return path.is_dir() and any(path.iterdir())
-    return os.path.lexists(path)

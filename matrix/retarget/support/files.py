@@ -199,7 +199,7 @@ def _write(path: Path, data: bytes) -> None:
 def write_files(
     files: Iterable[tuple[Path, str | bytes]], *, force: bool = False, remedy: str = "remove what is there"
 ) -> list[Path]:
-    """Write files and their folders: all, or none. Return those written; unchanged ones are left out.
+    """Write files and their folders: all, or none. Return those written; unchanged ones are left out. Modes stay.
 
     Raises `RetargetError`, also where files of another content are there, unless `force` replaces them. `remedy` says
     what to do then.
@@ -219,7 +219,10 @@ def write_files(
             raise RetargetError(msg)
         with ExitStack() as stack:
             for path in written:
-                _write(stack.enter_context(replacing(path)), contents[path])
+                beside = stack.enter_context(replacing(path))
+                _write(beside, contents[path])
+                if path.exists():
+                    beside.chmod(stat.S_IMODE(path.stat().st_mode))
     except OSError as error:
         msg = f"cannot write {display_path(path)}: {error.strerror or error}; nothing was written"
         raise RetargetError(msg) from error

@@ -27,25 +27,13 @@ _LOCK = ".retarget-scratch"
 class ScratchFolder:
     """A new temporary folder, removed when it is closed. `path` is where it lies."""
 
-    def __init__(self, purpose: str, *, token: str = "") -> None:
-        """Other processes that know the `token` find the folder: see `shared`.
-
-        Raises `OSError` if it cannot be created.
-        """
-        if token:
-            self.path = self.shared(purpose, token)
-            self.path.mkdir(mode=0o700)
-        else:
-            self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
+    def __init__(self, purpose: str) -> None:
+        """Raises `OSError` if it cannot be created."""
+        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
         beside = self.path / f"{_LOCK}-new"
         lock = hold_lock(beside)
         beside.rename(self.path / _LOCK)  # so that no process sees it unlocked
         self._lock = lock
-
-    @staticmethod
-    def shared(purpose: str, token: str) -> Path:
-        """Return where one lies that was made with a token."""
-        return Path(tempfile.gettempdir()) / f"{_PREFIX}{purpose}-{token}"
 
     def __enter__(self) -> Self:
         return self

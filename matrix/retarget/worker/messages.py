@@ -164,9 +164,8 @@ class RunModule(Struct, frozen=True, kw_only=True):
     `digest` is the SHA-256 hex that the artifact's bytes must have; empty: not known. Behind a `run_under` that the
     driver has no tool for, each case runs in its own process and no device is opened here.
 
-    The outputs of every case are written to the folder `record`, if there is one. With a `seed`, functions that the
-    kind has no case for are called with inputs generated from their types; nothing is expected of them. `only` and
-    `skipping` are as in `selected_cases`. With a `timing`, cases are called again if all have passed.
+    The outputs of every case are written to the folder `record`, if there is one. `only` and `skipping` are as in
+    `selected_cases`. With a `timing`, cases are called again if all have passed.
     """
 
     target: RunTarget
@@ -174,7 +173,6 @@ class RunModule(Struct, frozen=True, kw_only=True):
     digest: str = ""
     record: Path | None = None
     references: References = ()
-    seed: int | None = None
     only: tuple[str, ...] = ()
     skipping: tuple[tuple[str, bool], ...] = ()
     timing: Timing | None = None

@@ -1,27 +1,10 @@
 """Runs the cases of one module by hand: `python3 -m retarget.worker.run_case --kind=… --driver=… --artifact=… FILE…`.
 
-    --kind=KIND         the case loader, as in `module_test_suite.kind`
-    --driver=NAME       a driver of any installed extension: local-sync, vulkan, opencl, …; that of the first device if
-                        left out
-    --device=DEVICE     as in `runtime_config.devices`; repeat for several, also of several drivers. The driver's
-                        default device if left out
-    --sanitize          as `runtime_config.sanitize`: on a checker of memory accesses
-    --artifact=FILE     what the module was compiled to
-    --folder=FOLDER     the suite's folder, which data may not leave; the module's own if left out
-    --entry=NAME        which program of the module's file, where it describes several
-    --case=NAME         the case to run, or a glob over cases; repeat for several. All if left out
-    --compiler=NAME     the compiler config that the artifact is of
-    --reference=A=DIR   the folder with the recorded results of compiler config A, for cases that agree with it
-
 The first FILE is the module, the others are the files of its cases; a kind whose cases are the artifact's functions,
-such as check, needs none. Any other --name=value is a flag of the runtime.
-Results are judged as in a run of the suite; a case that agrees with another compiler config fails where the results of
-that config are not there.
-
-A kind that runs nothing, such as filecheck, judges the artifact itself and takes in place of `--driver` and `--device`:
-
-    --compilers=A,B,…   the compiler config it is of, then the others of the suite
-    --tags=A,B,…        the target's tags
+such as check, needs none. An option that `--help` does not list is a flag of the runtime. Results are judged as in a
+run of the suite; a case that agrees with another compiler config fails where the results of that config are not there.
+A kind that runs nothing, such as filecheck, judges the artifact itself: it takes `--compilers` and `--tags` in place of
+`--driver` and `--device`.
 
 Exit status: 0 if every case passed, 1 if one did not, 2 if the command line is wrong.
 """
@@ -54,11 +37,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     program = "python3 -m retarget.worker.run_case"
     parser = argparse.ArgumentParser(prog=program, description="Run the cases of one module.")
     parser.add_argument("--kind", required=True, metavar="KIND", help="case loader, such as cases")
-    parser.add_argument("--driver", default="", metavar="NAME", help="such as local-sync, vulkan, opencl")
-    parser.add_argument("--device", action="append", default=[], metavar="DEVICE", help="device; repeat for several")
+    parser.add_argument(
+        "--driver", default="", metavar="NAME", help="local-sync, vulkan, …; that of the first device if left out"
+    )
+    parser.add_argument(
+        "--device",
+        action="append",
+        default=[],
+        metavar="DEVICE",
+        help="as in runtime_config.devices; repeat for several",
+    )
     parser.add_argument("--sanitize", action="store_true", help="on a checker of memory accesses")
     parser.add_argument("--artifact", required=True, type=Path, metavar="FILE", help="what the module compiled to")
-    parser.add_argument("--folder", type=Path, metavar="FOLDER", help="the suite's folder")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="the suite's, which data may not leave; the module's own if left out",
+    )
     parser.add_argument("--entry", default="", metavar="NAME", help="program of the file, where it describes several")
     parser.add_argument(
         "--case", action="append", default=[], metavar="NAME", help="case or glob; repeat for several (default: all)"
@@ -67,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A"
     )
-    for option, what in (("--compilers", "compiler configs"), ("--tags", "the target's tags")):
+    for option, what in (("--compilers", "its compiler config, then the others"), ("--tags", "the target's tags")):
         parser.add_argument(option, default=(), type=_words_of, metavar="A,B,…", help=f"where nothing is run: {what}")
     parser.add_argument("--say-opened", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("files", type=Path, nargs="*", metavar="FILE", help="the module, then the files of its cases")

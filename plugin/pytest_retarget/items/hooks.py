@@ -41,17 +41,6 @@ def queue_compiles(services: Services, items: Sequence[MatrixItem]) -> None:
                 services.engine.submit([item.target.compiled])
     if services.settings.cluster:
         queue_runs(services, items)
-        expect_cluster(services, items[0].session, wait=False)
-
-
-def expect_cluster(services: Services, session: pytest.Session, *, wait: bool) -> None:
-    """End the session where its cluster did not start. Raises `pytest.UsageError`."""
-    try:
-        services.engine.expect_executor(wait=wait)
-    except RetargetError as error:
-        msg = f"--retarget-cluster: {error}"
-        session.shouldstop = "its cluster did not start"  # the results are marked as incomplete
-        raise pytest.UsageError(msg) from None
 
 
 def queue_runs(services: Services, items: Sequence[MatrixItem]) -> None:
@@ -135,14 +124,6 @@ class ServiceHooks:
             queue_compiles(services, items)
         if len(items) == len(session.items) and not gc.get_freeze_count():
             gc.freeze()  # what is there by now stays until the end: the collector need not look at it again and again
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """See to it that there is a cluster, where the session has one; a run waits for it to start."""
-        services = self._config.stash.get(SERVICES, None)
-        if services is not None and services.settings.cluster and isinstance(item, MatrixItem):
-            waits = isinstance(item.target, RunTarget) and item.in_force.skipping is None
-            expect_cluster(services, item.session, wait=waits)
 
     def pytest_keyboard_interrupt(self) -> None:
         """Let a second Ctrl-C end at once what is left to end, and not interrupt that: it would leave a traceback.

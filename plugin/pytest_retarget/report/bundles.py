@@ -18,7 +18,6 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from retarget.results import FailureGroup, Outcome, Result, SessionResults, TargetRecord
 from retarget.session import Registry
 from retarget.support import RetargetError, counted, display_path, first_line
@@ -28,6 +27,9 @@ from pytest_retarget.internals import say
 from pytest_retarget.options import SETTINGS, require_package
 from pytest_retarget.record import record_of
 from pytest_retarget.session.declared import cache_dir
+
+_MOST = 10
+"""How many bundles are written, those of the most failures."""
 
 _NOT_REPRODUCED = 3
 """The exit status of `retarget repro` for a failure that does not occur from its bundle."""
@@ -54,20 +56,19 @@ class Bundles:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None]:
         """Write the bundles when all workers have ended, and report each."""
         yield
-        groups = to_pack(self._records.values(), expected=self._settings.repro_expected)
+        groups = to_pack(self._records.values())
         if not groups:
             return
-        most = self._settings.repro_most
         say(self._config, f"bundles of {counted(len(groups), 'signature')}, in {display_path(self._folder)}:")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             self._fail(session, f"{self._folder} cannot be created: {error.strerror or error}")
             return
-        for group in groups[:most]:
+        for group in groups[:_MOST]:
             self._write(session, group)
-        if len(groups) > most:
-            say(self._config, f"  {len(groups) - most} more without one: --retarget-repro-max {len(groups)} writes all")
+        if len(groups) > _MOST:
+            say(self._config, f"  {len(groups) - _MOST} more without one: `retarget repro TARGET` writes it")
 
     def _write(self, session: pytest.Session, group: FailureGroup) -> None:
         record = group.records[0]
@@ -110,18 +111,16 @@ class Bundles:
         say(self._config, f"ERROR: --retarget-repro: {why}", red=True)
 
 
-def to_pack(records: Iterable[TargetRecord], *, expected: bool) -> list[FailureGroup]:
-    """Return the failures to pack, by signature: those that no rule excuses, with `expected` also those that one does.
+def to_pack(records: Iterable[TargetRecord]) -> list[FailureGroup]:
+    """Return the failures to pack, by signature: those that no rule excuses.
 
     An unexpected pass and an inconclusive failure are none.
     """
-    wanted = {Outcome.FAILED, Outcome.XFAILED} if expected else {Outcome.FAILED}
-    failed = [
-        replace(record, outcome=Outcome.FAILED)
+    return FailureGroup.among(
+        record
         for record in records
-        if record.outcome in wanted and record.result is Result.FAILED and record.observation is not None
-    ]
-    return FailureGroup.among(failed)
+        if record.outcome is Outcome.FAILED and record.result is Result.FAILED and record.observation is not None
+    )
 
 
 class Page:

@@ -1,10 +1,9 @@
 """A failure that many targets share is shown once, with a line for each of the others.
 
 This happens where failures are shown, after all have run, so that it is the same under xdist; whatever else reads
-reports, the junit file among them, gets each failure whole. Failures are alike if stage and signature are the same, and
-the text too, but for the names of target, module and configs, for the commands, and for what differs from run to run:
-addresses and durations. The diagnostics of a compiler are alike by their signature, whatever operations they dump; of a
-compiler that crashed, the first line counts too, which names where.
+reports, the junit file among them, gets each failure whole. Failures are alike if stage and signature are the same. Of
+a crash the first line counts too, which names where. Where values differ, or there is no signature, the text counts,
+but for the commands, and for what differs from run to run: addresses and durations.
 """
 
 from __future__ import annotations
@@ -23,9 +22,6 @@ from pytest_retarget.internals import ReprEntryNative, ReprExceptionInfo
 from pytest_retarget.record import record_of
 
 _CATEGORIES = ("failed", "error")
-
-_POSITION = re.compile(r"…(?:\.\w+)?(?::\d+)+")
-"""A name that was taken out, with the rest of its file's name and lines or columns in that."""
 
 _CHANCE = re.compile(r"\b0x[0-9a-fA-F]{6,}\b|\b\d+\.\d+ s\b")
 """Addresses in stack dumps, and durations such as those that tools print."""
@@ -75,15 +71,12 @@ def _key(report: Any) -> object:
     if text is None:
         return None
     if isinstance(report, pytest.CollectReport):
-        path = report.nodeid.partition("::")[0]
-        return "collect", without_names(text, [path]) if path else text
+        return text.replace(report.nodeid.partition("::")[0] or text, "…")
     if (record := record_of(report)) is None:
         return None
-    compiled = f"{record.module}_{record.compiler}"
-    names = [report.nodeid, record.target, compiled, record.compiler, record.runtime, record.module, record.file]
     seen = record.observation if record.result is Result.FAILED else None
-    alike = without_chance(without_names(text, names))
-    if seen is not None and seen.signature and text.startswith(f"{Stage.COMPILE}: "):
+    alike = _CHANCE.sub("…", text)
+    if seen is not None and seen.signature and seen.stage != Stage.COMPARE:
         alike = alike.partition("\n")[0] if seen.is_crash else ""
     return report.when, seen and (seen.stage, seen.signature), alike
 
@@ -97,24 +90,6 @@ def _text(longrepr: object) -> str | None:
         return None
     text = "".join(line for entry in entries for line in entry.lines)
     return strip_colour(text.partition(Commands.heading)[0])
-
-
-def without_names(text: str, names: Iterable[str]) -> str:
-    """Remove names that are separate words or parts of a path, and positions in such files.
-
-    One letter is a name only where it is quoted or the stem of a file: else it may be any word.
-    """
-    ordered = sorted({name for name in names if name}, key=len, reverse=True)
-    long = "|".join(re.escape(name) for name in ordered if len(name) > 1)
-    short = "|".join(re.escape(name) for name in ordered if len(name) == 1)
-    patterns = [rf"(?<![\w-])(?:{long})(?![\w-])"] if long else []
-    patterns += [rf"(?<=['\"])(?:{short})(?=['\"])|(?<![\w.-])(?:{short})(?=\.\w)"] if short else []
-    return _POSITION.sub("…", re.sub("|".join(patterns), "…", text)) if patterns else text
-
-
-def without_chance(text: str) -> str:
-    """Take out what two runs of one failure do not share: addresses and durations."""
-    return _CHANCE.sub("…", text)
 
 
 def _name(report: Any) -> str:

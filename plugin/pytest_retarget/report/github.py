@@ -98,7 +98,6 @@ class GitHub:
         self._section.close()
 
     def _annotate(self, reporter: Any) -> None:
-        """Write the annotations, unless another plugin does."""
         self._take_placed(self._terminal.errors)
         if self._config.pluginmanager.has_plugin(_OTHER_PLUGIN):
             return

@@ -3,7 +3,7 @@
 A thread writes it, and only while the main thread waits for a worker process: then pytest writes nothing, and what the
 thread has written is taken back before the main thread goes on.
 
-Under xdist workers write what they compile to files, and the controller shows it; it ends them after a Ctrl-C.
+Under xdist none is shown; the controller ends its workers after a Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from retarget.session import BuildActivity
-from retarget.support import ScratchFolder, counted, shown
+from retarget.support import counted, shown
 
 from pytest_retarget.internals import local_workers, say, terminal_file, terminal_writer, wcwidth
 
@@ -43,26 +40,6 @@ _CUT, _WRAP = "\x1b[?7l", "\x1b[?7h"
 """Where a terminal is narrower than it said, a line is cut at its edge and does not go on below (DECAWM)."""
 
 
-class Ticker:
-    """A thread that does something again and again until it is closed."""
-
-    def __init__(self, tick: Callable[[], None]) -> None:
-        self._tick = tick
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="retarget-progress", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not self._closed.wait(PATIENCE):
-            with suppress(OSError):  # the terminal has gone, or the disk is full
-                self._tick()
-
-    def close(self) -> None:
-        """End the thread."""
-        self._closed.set()
-        self._thread.join()
-
-
 class Progress:
     """Writes behind what pytest has written on its current line, and takes it back. To be closed."""
 
@@ -74,7 +51,8 @@ class Progress:
         self._terminal = _terminal(self._reporter) if verbosity >= -1 else None
         self.shows = self._terminal is not None or verbosity >= 0
         self._activity: Callable[[], BuildActivity] = BuildActivity
-        self._ticker: Ticker | None = None
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
         self._lock = threading.RLock()
         self._waits_since: float | None = None
         self._is_on_screen = False
@@ -84,13 +62,15 @@ class Progress:
         """Show this from now on."""
         if self.shows:
             self._activity = activity
-            self._ticker = Ticker(self._tick)
+            self._thread = threading.Thread(target=self._run, name="retarget-progress", daemon=True)
+            self._thread.start()
 
     def close(self) -> None:
         """Show nothing any more."""
-        if self._ticker is not None:
-            self._ticker.close()
-            self._ticker = None
+        if self._thread is not None:
+            self._closed.set()
+            self._thread.join()
+            self._thread = None
         if self._terminal is not None:
             os.close(self._terminal)
             self._terminal = None
@@ -120,6 +100,11 @@ class Progress:
             else:
                 sys.stderr.write(f"{_ERASE if sys.stderr.isatty() else ''}\nretarget: {text}\n")
                 sys.stderr.flush()
+
+    def _run(self) -> None:
+        while not self._closed.wait(PATIENCE):
+            with suppress(OSError):  # the terminal has gone, or the disk is full
+                self._tick()
 
     def _tick(self) -> None:
         activity = self._activity()
@@ -216,54 +201,16 @@ def _columns(terminal: int, otherwise: int) -> int:
         return otherwise
 
 
-_PURPOSE = "progress"
-_UNFINISHED = ".new"
-
 _INTERRUPTED = (1.0, 3.0)
 _KILLED = 5.0
 """Seconds after a Ctrl-C. What xdist alone tells to end has up to 15."""
 
 
-def publish(config: pytest.Config, activity: Callable[[], BuildActivity]) -> Ticker:
-    """Keep writing a worker's activity where the controller looks for it. Return the thread that does."""
-    workerinput = config.workerinput  # type: ignore[attr-defined]  # set by xdist
-    path = ScratchFolder.shared(_PURPOSE, workerinput["testrunuid"]) / workerinput["workerid"]
-    return Ticker(partial(_write, path, activity))
+class InterruptedWorkers:
+    """The hook of xdist's controller."""
 
-
-def _write(path: Path, activity: Callable[[], BuildActivity]) -> None:
-    if path.parent.is_dir():  # it is not where the controller shows nothing, or is on another machine
-        beside = path.with_name(path.name + _UNFINISHED)
-        beside.write_bytes(msgspec.json.encode(activity()))
-        beside.replace(path)
-
-
-class WorkersProgress:
-    """Shows what the workers compile while the controller waits for their events."""
-
-    def __init__(self, config: pytest.Config, testrunuid: str) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._progress = Progress(config)
-        self._folder: ScratchFolder | None = None
-        queue: Any = getattr(config.pluginmanager.getplugin("dsession"), "queue", None)
-        if queue is None or not self._progress.shows:
-            return
-        with suppress(OSError):  # a folder of that name is left; nothing depends on what is shown
-            self._folder = ScratchFolder(_PURPOSE, token=testrunuid)
-            queue.get = partial(self._waited_for, queue.get)
-            self._progress.follow(self._activity)
-
-    def _waited_for(self, get: Callable[..., object], *arguments: object, **named: object) -> object:
-        with self._progress.waiting():
-            return get(*arguments, **named)
-
-    def _activity(self) -> BuildActivity:
-        found = []
-        for path in self._folder.path.iterdir() if self._folder is not None else ():
-            if path.suffix != _UNFINISHED:
-                with suppress(OSError, msgspec.DecodeError):
-                    found.append(msgspec.json.decode(path.read_bytes(), type=BuildActivity))
-        return BuildActivity.together(found)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """End the workers soon: each its processes, and what does not end is killed with them."""
@@ -277,14 +224,3 @@ class WorkersProgress:
             timer = threading.Timer(after, lambda end: [end(one) for one in workers], [end])
             timer.daemon = True
             timer.start()
-
-    def pytest_sessionfinish(self) -> None:
-        """End the thread, and remove the folder."""
-        self._progress.close()
-        if self._folder is not None:
-            self._folder.close()
-            self._folder = None
-
-    def pytest_unconfigure(self) -> None:
-        """Do so where the session did not come to its end."""
-        self.pytest_sessionfinish()

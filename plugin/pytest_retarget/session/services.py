@@ -8,20 +8,18 @@ them work together. Nothing is started before something selected needs it.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import asdict, replace
-from retarget.session import TIMEOUTS, BuildActivity, Commands, Trials
+from retarget.session import TIMEOUTS, Commands, Trials
 from retarget.worker import available_cores
 
 from pytest_retarget.options import SETTINGS, Settings, usage_errors
 from pytest_retarget.session.declared import cache_dir, declared
-from pytest_retarget.session.progress import Progress, publish
+from pytest_retarget.session.progress import Progress
 
 if TYPE_CHECKING:
-    from retarget.session import ExecutorSession
     from retarget.worker import SpareWorker
 
 
@@ -52,8 +50,11 @@ class Services(Trials):
         )
         executor = None
         if settings.cluster:
+            from retarget.session import ExecutorSession
+
+            of_executor = ExecutorSession(extensions=settings.extensions, jobs=settings.jobs or None)
             with usage_errors("--retarget-cluster: "):
-                executor = session_of_executor(settings, cache_dir(config)).connect(settings.cluster)
+                executor = of_executor.connect(settings.cluster)
         engine = Engine(
             registry=registry,
             cache=cache_dir(config),
@@ -74,8 +75,7 @@ class Services(Trials):
         )
         in_full = config.get_verbosity() > 1
         super().__init__(engine=engine, registry=registry, commands=commands, settings=settings, in_full=in_full)
-        progress.follow(self._activity)
-        self._published = publish(config, self._activity) if workerinput else None
+        progress.follow(lambda: self.engine.activity)
 
     def statistics(self) -> dict[str, float]:
         """Compiled, reused and failed compiles, seconds of compiling, and what the shared store had and got, as plain
@@ -83,22 +83,10 @@ class Services(Trials):
         found = (self.engine.statistics, self.engine.remote_statistics)
         return {name: value for one in found if one is not None for name, value in asdict(one).items()}
 
-    def _activity(self) -> BuildActivity:
-        return self.engine.activity
-
     def close(self) -> None:
         """End all workers, at once."""
         self._progress.close()
-        if self._published is not None:
-            self._published.close()
         super().close()
-
-
-def session_of_executor(settings: Settings, cache: Path) -> ExecutorSession:
-    """Return the settings of the session that its executor gets."""
-    from retarget.session import ExecutorSession
-
-    return ExecutorSession(extensions=settings.extensions, cache=cache, jobs=settings.jobs or None)
 
 
 SERVICES = pytest.StashKey[Services]()

@@ -18,16 +18,14 @@ from typing import Any
 
 from msgspec import Struct
 from retarget.extension import UnavailableError
-from retarget.model import DeviceInfo, RuntimeConfig
-from retarget.session import CompileJob, LocalEngine, Platform, RemoteStore, RunJob, Store, host_identity
+from retarget.model import DeviceInfo
+from retarget.session import CompileJob, LocalEngine, Platform, RunJob, Store, host_identity
 from retarget.support import RetargetError, ScratchFolder
 
 from retarget_cluster.jobs import Answer, AskBuild, AskCode, AskDevices, Failed, Job, compiles_at_hand, decoded, encoded
 from retarget_cluster.security import SilentError, dialled, expect_scheduler, worker_host
 from retarget_cluster.worker.content import Content, translated
 
-_FAILURES = 2
-"""After so many failures of a device, a worker runs nothing on it any more."""
 _AGAIN = 0.5
 """Seconds between attempts to reach the scheduler."""
 _REMEMBERED = 100_000
@@ -69,12 +67,9 @@ class ClusterWorker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._engines: dict[tuple[str, ...], LocalEngine] = {}
         self._loading = threading.Lock()
-        self._remote = RemoteStore.configured()
-        self._content = Content(options.cache / "cluster", Store.default_max_bytes(), self._remote)
+        self._content = Content(options.cache / "cluster", Store.default_max_bytes())
         self._scratch = ScratchFolder("cluster-job")
         self._devices: dict[str, tuple[DeviceInfo, ...]] = {}
-        self._failures: dict[str, int] = {}
-        self.quarantined: dict[str, str] = {}
         self._advertised = self._news()
 
     # ---------------------------------------------------------------- the connection
@@ -154,10 +149,6 @@ class ClusterWorker:
             engine.kill()
             if not kill:
                 engine.close()
-        if self._remote is not None:
-            for note in self._remote.notes:
-                self.say(note)
-            self._remote.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._scratch.close()
 
@@ -193,9 +184,9 @@ class ClusterWorker:
         await self._connected.wait()
         await self._advertise()
 
-    def _news(self) -> tuple[int, int, int]:
-        """How many drivers, devices and quarantined devices there are: a change is reported to the scheduler."""
-        return len(self._devices), sum(map(len, self._devices.values())), len(self.quarantined)
+    def _news(self) -> tuple[int, int]:
+        """How many drivers and devices there are: a change is reported to the scheduler."""
+        return len(self._devices), sum(map(len, self._devices.values()))
 
     async def _advertise(self) -> None:
         options = self._options
@@ -214,7 +205,6 @@ class ClusterWorker:
             "drivers": sorted(self._devices) if options.probes and not self._probing else None,
             "probing": self._probing,
             "draining": self.draining,
-            "quarantined": self.quarantined,
         }
         resources = {f"driver:{name}": self._runs_at_a_time(infos) for name, infos in self._devices.items()}
         worker = self._worker
@@ -225,11 +215,9 @@ class ClusterWorker:
         await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
 
     def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
-        """Return how many runs a driver is given: without `infos`, behind `run_under`, as many as there are cores; at
-        least 1, also where all is quarantined: what the scheduler has queued must come here to be declined."""
-        well = {one.physical_id for one in infos if one.physical_id not in self.quarantined}
-        shared = any(not one.exclusive for one in infos if one.physical_id in well)
-        return max(1, len(well), self._options.cores if shared or not infos else 0)
+        """Return how many runs a driver is given: without `infos`, behind `run_under`, as many as there are cores."""
+        is_shared = not infos or any(not one.exclusive for one in infos)
+        return max(len({one.physical_id for one in infos}), self._options.cores if is_shared else 0)
 
     def _compilers(self) -> list[str]:
         registry = self._engine(()).registry
@@ -264,7 +252,7 @@ class ClusterWorker:
 
         def prepare() -> Job:
             job = decoded(payload)
-            self._expect_fit(job)
+            self._expect_not_draining()
             return self._content.localised(job, scratch, fetch)
 
         async with AsyncExitStack() as turn:
@@ -272,7 +260,7 @@ class ClusterWorker:
                 job = await loop.run_in_executor(self._threads, prepare)
                 if isinstance(job.work, CompileJob):
                     await turn.enter_async_context(self._compiles)
-                    self._expect_fit(job)  # it may drain by now
+                    self._expect_not_draining()  # it may by now
             except Exception as error:  # whatever it is, the session is to hear of it
                 words = (_DeclinedError, RetargetError, UnavailableError)
                 reason = str(error) if isinstance(error, words) else f"{type(error).__name__}: {error}"
@@ -283,19 +271,14 @@ class ClusterWorker:
             answer = await loop.run_in_executor(self._threads, self._answer, job, scratch)
         if scratch.exists():
             await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
-        if isinstance(job.work, AskDevices | RunJob):
+        if isinstance(job.work, AskDevices):
             await self._note_devices(job.work, answer)
         await self._ask("deliver", attempt=attempt, session=session, result=encoded(answer))
 
-    def _expect_fit(self, job: Job) -> None:
-        """Raise `_DeclinedError` for a job on a device that is quarantined, and for all once this worker drains."""
+    def _expect_not_draining(self) -> None:
         if self.draining:
             msg = "it is draining"
             raise _DeclinedError(msg)
-        if isinstance(job.work, RunJob):
-            for key in self._keys(job.work.message.target.runtime, job):
-                if key in self.quarantined:
-                    raise _DeclinedError(self.quarantined[key])
 
     def _answer(self, job: Job, scratch: Path) -> Answer:
         """Do the work. In its own thread."""
@@ -314,13 +297,9 @@ class ClusterWorker:
                     value = engine.compile(job.work)
                 case RunJob():
                     value, recorded = engine.run(job.work)
-                    if value.notes:
-                        self._device_failed(job, value.notes[-1])
         except UnavailableError as error:
-            if error.lost:
-                self._device_failed(job, str(error))
-                return Answer(worker=name, value=Failed(kind="sick", text=str(error)))
-            return Answer(worker=name, value=Failed(kind="unavailable", text=str(error), hint=error.hint))
+            kind = "sick" if error.lost else "unavailable"
+            return Answer(worker=name, value=Failed(kind=kind, text=str(error), hint=error.hint))
         except Exception as error:  # the session is to hear of all that goes wrong
             text = str(error) if isinstance(error, RetargetError) else f"{type(error).__name__}: {error}"
             return Answer(worker=name, value=translated(Failed(kind="error", text=text), scratch))
@@ -328,9 +307,9 @@ class ClusterWorker:
 
     # ---------------------------------------------------------------- devices
 
-    async def _note_devices(self, work: AskDevices | RunJob, answer: Answer) -> None:
+    async def _note_devices(self, work: AskDevices, answer: Answer) -> None:
         """Advertise what is known of devices now, if that is news."""
-        if isinstance(work, AskDevices) and isinstance(answer.value, tuple):
+        if isinstance(answer.value, tuple):
             driver = work.runtime.driver
             known = {one.physical_id: one for one in (*self._devices.get(driver, ()), *answer.value)}
             self._devices[driver] = tuple(known.values())
@@ -338,24 +317,6 @@ class ClusterWorker:
             await self._connected.wait()
             with suppress(OSError):
                 await self._advertise()
-
-    def _device_failed(self, job: Job, why: str) -> None:
-        """Count a failure of devices, and quarantine them after some."""
-        if not isinstance(job.work, RunJob | AskDevices):
-            return
-        runtime = job.work.message.target.runtime if isinstance(job.work, RunJob) else job.work.runtime
-        for key in self._keys(runtime, job):
-            self._failures[key] = self._failures.get(key, 0) + 1
-            if self._failures[key] == _FAILURES:
-                reason = f"{key} is quarantined after {_FAILURES} failures: {why}"
-                self.quarantined[key] = reason
-                self.say(reason)
-
-    def _keys(self, runtime: RuntimeConfig, job: Job) -> Sequence[str]:
-        """Return what the devices of a runtime config go by; a host's CPU by the config."""
-        infos = self._engine(job.extensions).opened(runtime)
-        named = [one.physical_id for one in infos if one.physical_id != "cpu"]
-        return named or [f"runtime config {runtime.name}"]
 
     def _engine(self, extensions: tuple[str, ...]) -> LocalEngine:
         options = self._options

@@ -8,8 +8,7 @@ import os
 import platform
 import signal
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,14 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     return asyncio.run(serve_worker(options, security))
 
 
-async def serve_worker(options: WorkerOptions, security: object, *, with_parent: bool = False) -> int:
-    """Work until a signal ends it; `with_parent` until the end of standard input, too. Returns 0. Raises as
-    `ClusterWorker.serve` does."""
+async def serve_worker(options: WorkerOptions, security: object) -> int:
+    """Work until a signal ends it. Returns 0. Raises as `ClusterWorker.serve` does."""
     from retarget_cluster.worker.cluster_worker import ClusterWorker
 
     worker = ClusterWorker(options)
-    if with_parent:
-        end_with_parent(lambda: worker.close(kill=True))
 
     def signalled() -> None:
         if worker.draining:
@@ -105,17 +101,3 @@ def _toolchains(given: list[str]) -> Mapping[str, Path]:
             msg = f"found --retarget-toolchain {name}={path}, expected NAME=PATH with a folder"
             raise RetargetError(msg)
     return {name: Path(path).absolute() for name, _, path in pairs}
-
-
-def end_with_parent(clean_up: Callable[[], None]) -> None:
-    """End this process at the end of standard input, a pipe from its parent."""
-
-    def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        try:
-            clean_up()
-        finally:
-            os._exit(0)
-
-    threading.Thread(target=watch, name="retarget-parent", daemon=True).start()

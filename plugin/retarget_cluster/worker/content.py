@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from retarget.session import CompileJob, InputDigests, RemoteStore, RunJob
-from retarget.support import RetargetError, read_regular, replacing, write_atomically
+from retarget.session import CompileJob, InputDigests, RunJob
+from retarget.support import RetargetError, read_regular, replacing
 
 from retarget_cluster.jobs import Job, file_view
 
@@ -30,11 +30,9 @@ Fetch = Callable[[str, int], bytes | None]
 class Content:
     """The fetched files in one folder, bounded: those used longest ago go first. Safe from several threads."""
 
-    def __init__(self, folder: Path, max_bytes: int, remote: RemoteStore | None = None) -> None:
-        """Artifacts are looked for in the shared store `remote`, if there is one, before the session is asked."""
+    def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder = folder
         self._max_bytes = max_bytes
-        self._remote = remote
         self._digests = InputDigests()
         self._lock = threading.Lock()
         self._fetching: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -94,12 +92,6 @@ class Content:
                     os.utime(file)
                 return file
             file.parent.mkdir(parents=True, exist_ok=True)
-            if self._remote is not None and path.name.startswith(digest):  # an artifact, as a cache names it
-                content = self._remote.artifact(digest, None, path.name.removeprefix(digest))
-                if content is not None:
-                    write_atomically(file, content)
-                    self._trim()
-                    return file
             hashed, offset = hashlib.sha256(), 0
             with replacing(file) as beside:
                 with beside.open("wb") as output:

@@ -6,7 +6,6 @@ Its data, `failures`, is a `Failures`. Targets are numbers: those of `retarget_r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -24,8 +23,9 @@ _Module = tuple[str, str, str]
 class Group(Struct, frozen=True, kw_only=True):
     """Targets that failed alike: at one `stage`, with one `signature`.
 
-    `kind` is a state of `KINDS`. `targets` begin with those of the smallest module; `blocked` could not run because one
-    of `targets` failed. A target that failed in several ways is in the group of the first, and in `also` there.
+    `kind` is a state of `KINDS`. `targets` begin with those of the module that compiles fastest; `blocked` could not
+    run because one of `targets` failed. A target that failed in several ways is in the group of the first, and in
+    `also` there.
     """
 
     kind: State
@@ -37,23 +37,18 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 class Failures(Struct, frozen=True, kw_only=True):
-    """All groups, in the order of `KINDS` and the largest first.
-
-    `sizes` are the bytes of a target's source file, where that is known.
-    """
+    """All groups, in the order of `KINDS` and the largest first."""
 
     groups: list[Group]
-    sizes: dict[int, int]
 
 
 def data(report: Report) -> Iterator[tuple[str, Any]]:
-    """Yield the data of the view. Sizes are of sources below the current folder, which is pytest's root folder."""
-    targets = numbered(report)
-    yield "failures", failures(targets, module_sizes(targets, Path.cwd()))
+    """Yield the data of the view."""
+    yield "failures", failures(numbered(report))
 
 
-def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failures:
-    """Group the failures among `targets`. `sizes` are those of `module_sizes`.
+def failures(targets: Sequence[Target]) -> Failures:
+    """Group the failures among `targets`.
 
     A blocked target belongs to the target at the end of the chain that blocks it; a run target that is known to fail
     because its compile target does belongs to that.
@@ -74,24 +69,8 @@ def failures(targets: Sequence[Target], sizes: Mapping[_Module, int]) -> Failure
         if target.id in blocked_by and (blocking := group_of.get(_origin(target.id, blocked_by))) is not None:
             blocking.blocked.append(number)
     for group in found.values():
-        group.targets.sort(key=lambda number: _by_size(targets[number], sizes))
-    return Failures(
-        groups=sorted(found.values(), key=_by_kind),
-        sizes={
-            number: size
-            for group in found.values()
-            for number in group.targets
-            if (size := sizes.get(_module(targets[number]))) is not None
-        },
-    )
-
-
-def module_sizes(targets: Sequence[Target], root: Path) -> dict[_Module, int]:
-    """Return the bytes of the sources of the modules that failed, where `root` has them."""
-    failed = {
-        _module(target): target.record for target in targets if target.state in KINDS and target.record is not None
-    }
-    return {module: size for module, record in failed.items() if (size := record.module_size(root))}
+        group.targets.sort(key=lambda number: _by_seconds(targets[number]))
+    return Failures(groups=sorted(found.values(), key=_by_kind))
 
 
 def _way(target: Target) -> tuple[str, str]:
@@ -132,10 +111,11 @@ def _module(target: Target) -> _Module:
     return (target.suite_file, target.suite, target.module)
 
 
-def _by_size(target: Target, sizes: Mapping[_Module, int]) -> tuple[object, ...]:
-    """Modules of known size first, the smallest first, then by the length of their names."""
-    size = sizes.get(_module(target))
-    return (size is None, size or 0, len(target.module), _module(target), target.id)
+def _by_seconds(target: Target) -> tuple[object, ...]:
+    """Order targets by what their modules took to compile, where that is known, then by the length of their names."""
+    compiled = target.record.compile if target.record is not None else None
+    seconds = compiled.seconds if compiled is not None else 0.0
+    return (not seconds, seconds, len(target.module), _module(target), target.id)
 
 
 def _by_kind(group: Group) -> tuple[object, ...]:

@@ -99,9 +99,7 @@ class Packing:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.terminal = folder / "bundles", Terminal()
-        self.settings = SimpleNamespace(
-            artifacts=None, repro_expected=False, repro_most=2, extensions=("e",), toolchains={"t": "/p", "u": None}
-        )
+        self.settings = SimpleNamespace(artifacts=None, extensions=("e",), toolchains={"t": "/p", "u": None})
         manager = SimpleNamespace(get_plugin=lambda _: self.terminal)
         self.config: Any = SimpleNamespace(stash={SETTINGS: self.settings}, pluginmanager=manager, rootpath=folder)
         self.session: Any = SimpleNamespace(exitstatus=0)
@@ -148,11 +146,11 @@ def test_a_bundle_of_each_signature_is_written(packing: Packing) -> None:
 OPTIONS = ["--retarget-extension", "e", "--retarget-toolchain", "t=/p", "--retarget-toolchain", "u=PATH"]
 
 
-def test_no_more_bundles_are_written_than_wanted(packing: Packing) -> None:
-    packing.says = [(0, "x\nsaid\n", "")] * 2
-    packing.pack(*(record(name, signature=name) for name in "abcd"))
-    assert len(packing.commands) == 2
-    assert packing.terminal.lines[-1] == "  2 more without one: --retarget-repro-max 4 writes all"
+def test_ten_bundles_are_written_at_most(packing: Packing) -> None:
+    packing.says = [(0, "x\nsaid\n", "")] * 10
+    packing.pack(*(record(name, signature=name) for name in "abcdefghijkl"))
+    assert len(packing.commands) == 10
+    assert packing.terminal.lines[-1] == "  2 more without one: `retarget repro TARGET` writes it"
 
 
 def test_nothing_is_said_where_nothing_failed(packing: Packing) -> None:
@@ -255,9 +253,12 @@ def test_errors_of_declarations_are_at_their_line(job: Job) -> None:
     ]
 
 
-def test_another_plugin_leaves_the_job_without_annotations(job: Job) -> None:
+def test_another_plugin_leaves_the_job_without_annotations_and_a_leg_of_a_plan_does_not(job: Job) -> None:
     job.hooks.pytest_runtest_logreport(report(record()))
+    job.plan = "plan.json"
+    assert len(job.annotations()) == 1
     job.plugins = {"pytest_github_actions_annotate_failures"}
+    job.terminal.lines.clear()
     assert job.annotations() == []
 
 

@@ -8,7 +8,6 @@ import os
 import pty
 import struct
 import termios
-import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,7 @@ from typing import cast
 import pytest
 from _pytest._io import TerminalWriter
 from _pytest._io.wcwidth import wcswidth
-from pytest_retarget.session.progress import Progress, WorkersProgress, _fitting, publish, status
+from pytest_retarget.session.progress import Progress, _fitting, status
 from retarget.session import BuildActivity
 
 
@@ -61,33 +60,6 @@ def test_a_log_gets_a_line_now_and_then_and_only_while_something_is_waited_for(m
         "retarget: compiled 29 of 60: linalg/matmul (llvm-cpu) 1 s",
         "retarget: compiled 59 of 60: linalg/matmul (llvm-cpu) 1 s",
     ]
-
-
-def test_the_controller_of_xdist_shows_what_a_worker_compiles_while_it_waits_for_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name, seconds in (("PATIENCE", 0.01), ("LOG_INTERVAL", 0.0)):
-        monkeypatch.setattr(f"pytest_retarget.session.progress.{name}", seconds)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    log, end = Log(), time.monotonic() + 600
-
-    def get() -> str:
-        while not log.lines and time.monotonic() < end:
-            time.sleep(0.01)
-        return "event"
-
-    plugins = {"terminalreporter": log, "dsession": SimpleNamespace(queue=(queue := SimpleNamespace(get=get)))}
-    controller = SimpleNamespace(pluginmanager=SimpleNamespace(getplugin=plugins.get))
-    worker = SimpleNamespace(workerinput={"testrunuid": "run", "workerid": "gw0"})
-    shown = WorkersProgress(cast("pytest.Config", controller), "run")
-    published = publish(cast("pytest.Config", worker), partial(activity, 1, 2, ("s/a (c)", 1.0)))
-    try:
-        assert queue.get() == "event"
-    finally:
-        published.close()
-        shown.pytest_sessionfinish()
-    assert "retarget: compiled 1 of 2: s/a (c) 1 s" in log.lines
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_note_is_a_line_of_its_own_also_within_a_row_of_dots() -> None:

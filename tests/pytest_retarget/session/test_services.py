@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pytest_retarget.options import Settings
-from pytest_retarget.session.services import compiles_at_a_time, session_of_executor
-from retarget.session import ExecutorSession
+from pytest_retarget.session.services import compiles_at_a_time
 from retarget.worker import available_cores
 
 
@@ -16,9 +13,3 @@ from retarget.worker import available_cores
 )
 def test_processes_share_the_compiles_at_a_time(jobs: int, processes: int, share: int) -> None:
     assert compiles_at_a_time(Settings(jobs=jobs), processes) == share
-
-
-@pytest.mark.parametrize(("jobs", "share"), [(0, None), (3, 3)])
-def test_a_cluster_is_told_the_compiles_at_a_time_that_were_asked_for(jobs: int, share: int | None) -> None:
-    told = session_of_executor(Settings(jobs=jobs, cluster="tcp://1", extensions=("e",)), Path("cache"))
-    assert told == ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=share)

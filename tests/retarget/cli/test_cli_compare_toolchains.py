@@ -83,10 +83,7 @@ fails otherwise (1):
 different values (1):
   toys::values_tiny_flat  f, result 0: 1 of 1 element differs, environment 1.0, new 2.0
 same: 4 pass, 0 fail
-artifacts: 1 of 3 byte-identical, 2 changed
-  size: 21 bytes → 23 bytes (+9.5 %)
-    values_tiny  8 bytes → 9 bytes (+12.5 %)
-    worse_tiny  7 bytes → 8 bytes (+14.3 %)
+artifacts: 1 of 3 byte-identical
 not compared (2):
   its compile target fails (2 targets)
 """
@@ -164,22 +161,13 @@ class InProcess:
 
 
 @pytest.mark.usefixtures("engine")
-def test_the_report_says_what_changed_and_by_how_much(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_report_says_what_changed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchains, "is_recorded", lambda folder: any(folder.iterdir()))
     assert compared("--toolchains", "environment,new") == 1
-    times = """\
-  compile time: 6.00 s → 12.00 s (+100.0 %)
-    same_tiny  2.00 s → 4.00 s (+100.0 %)
-    values_tiny  2.00 s → 4.00 s (+100.0 %)
-    worse_tiny  2.00 s → 4.00 s (+100.0 %)
-  of 3 from the cache, the times are those of when they were compiled
-"""
-    assert capsys.readouterr().out == REPORT.replace("not compared", f"{times}not compared")
+    assert capsys.readouterr().out == REPORT
     assert compared("--toolchains", "environment,new", "-k", "same") == 0
     assert compared("--toolchains", "environment,new", "-k", "mended_tiny_flat", "-m", "run", "--format", "json") == 0
-    captured = json.loads(capsys.readouterr().out.partition("of when they were compiled\n")[2])
+    captured = json.loads(capsys.readouterr().out.partition("byte-identical\n")[2])
     assert [(one["target"], one["change"], one["results"][1]) for one in captured["targets"]] == [
         ("mended_tiny", "fixed", {"passed": True, "failure": ""}),
         ("mended_tiny_flat", "not compared", None),

@@ -25,7 +25,7 @@ from retarget.support.errors import RetargetError
 
 
 def found(name: str) -> Any:
-    return SimpleNamespace(module=SimpleNamespace(name=name, entry=""), is_declared=True)
+    return SimpleNamespace(module=SimpleNamespace(name=name, entry=""))
 
 
 @pytest.mark.parametrize(
@@ -43,25 +43,25 @@ def test_a_side_that_failed_says_where_and_why(stage: Stage, failing: int, said:
         CaseOutcome(name=f"p{at}", seconds=0.0, function="f", failure=failure if at < failing else None)
         for at in range(3)
     )
-    assert _verdict(RunOutcome(devices=(), cases=cases, failure=failure), None, found("a")) == said
+    assert _verdict(RunOutcome(devices=(), cases=cases, failure=failure), None) == said
 
 
 @pytest.mark.parametrize(
     ("compiled", "summary"),
     [
-        ({"artifact": "a", "failure": None}, "ran a with 7"),
+        ({"artifact": "a", "failure": None}, "ran a"),
         ({"artifact": None, "failure": Failure(stage=Stage.COMPILE, summary="no such op")}, "no such op"),
         ({"artifact": None, "failure": None}, "there is no artifact"),
     ],
 )
 def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[str, Any], summary: str) -> None:
-    def run(_: object, artifact: str, *, record: Path, seed: int) -> RunOutcome:
+    def run(_: object, artifact: str, *, record: Path) -> RunOutcome:
         assert record == Path("folder")
-        return RunOutcome(devices=(), failure=Failure(stage=Stage.RUN, summary=f"ran {artifact} with {seed}"))
+        return RunOutcome(devices=(), failure=Failure(stage=Stage.RUN, summary=f"ran {artifact}"))
 
     engine: Any = SimpleNamespace(compile=lambda _: SimpleNamespace(**compiled), run=run)
     target: Any = SimpleNamespace(compile=None)
-    failure = _recorded(engine, target, Path("folder"), 7).failure
+    failure = _recorded(engine, target, Path("folder")).failure
     assert failure is not None
     assert failure.summary == summary
 
@@ -69,7 +69,7 @@ def test_what_does_not_compile_has_failed_and_what_does_is_run(compiled: dict[st
 @pytest.mark.parametrize(("entry", "is_said"), [("", True), ("one of several", False)])
 def test_where_a_side_has_no_outputs_the_test_of_the_module_says_more(cwd: Path, entry: str, is_said: bool) -> None:
     (cwd / "m.mlir").touch()
-    one: Any = SimpleNamespace(module=SimpleNamespace(name="m", entry=entry, path=cwd / "m.mlir"), is_declared=True)
+    one: Any = SimpleNamespace(module=SimpleNamespace(name="m", entry=entry, path=cwd / "m.mlir"))
     targets: Any = [
         SimpleNamespace(compile=SimpleNamespace(compiler=SimpleNamespace(name=name)), runtime=SimpleNamespace(name="r"))
         for name in ("a", "bb")
@@ -150,19 +150,17 @@ def named(compiler: str, runtime: str, module: object = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("judged", "is_declared", "said"),
+    ("judged", "said"),
     [
-        (2, True, "agrees with what the module expects"),
-        (1, True, "agrees with what the module expects in 1 of 2 cases"),
-        (0, True, "ran; the module has no expected values of its own"),
-        (None, True, "agrees with what the module expects"),
-        (None, False, "ran; the module has no expected values of its own"),
+        (2, "agrees with what the module expects"),
+        (1, "agrees with what the module expects in 1 of 2 cases"),
+        (0, "ran; the module has no expected values of its own"),
+        (None, "agrees with what the module expects"),
     ],
 )
-def test_a_side_that_passed_says_what_that_means(judged: int | None, is_declared: bool, said: str) -> None:
+def test_a_side_that_passed_says_what_that_means(judged: int | None, said: str) -> None:
     comparison = None if judged is None else OutputComparison(cases=2, arrays=2, values=2, judged=judged)
-    one: Any = SimpleNamespace(is_declared=is_declared)
-    assert _verdict(RunOutcome(devices=()), comparison, one) == said
+    assert _verdict(RunOutcome(devices=()), comparison) == said
 
 
 def engine_with(**reasons: str) -> Any:

@@ -244,16 +244,7 @@ def test_builds_are_asked_for_once_and_left_out_where_nothing_is_known(monkeypat
 def test_what_is_known_of_a_target_is_in_sections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Explainer, "_parts", lambda *_: iter([("module", "m", "m.mlir")]))
     monkeypatch.setattr(_Explainer, "_compiled_for", lambda *_: iter(["the profile"]))
-    for name in (
-        "compiler_flags",
-        "requirements",
-        "tags",
-        "expectation",
-        "goldens",
-        "builds",
-        "availability",
-        "by_hand",
-    ):
+    for name in ("compiler_flags", "requirements", "tags", "expectation", "goldens", "builds", "by_hand"):
         monkeypatch.setattr(
             _Explainer, f"_{name}", lambda *_, name=name: iter([(f"{name} 1", "x"), (f"{name} 22", "y")])
         )
@@ -267,7 +258,7 @@ def test_what_is_known_of_a_target_is_in_sections(monkeypatch: pytest.MonkeyPatc
     assert [line for line in lines[2:] if not line.startswith(" ")] == [
         *("compiler flags", "compiled for", "compile devices", "compiler environment", "runtime flags"),
         *("runtime environment", "a build of the runtime needs", "requirements", "tags", "expectation", "golden"),
-        *("builds", "on this host", "by hand"),
+        *("builds", "by hand"),
     ]
     assert lines[lines.index("compiled for") + 1] == "  the profile"
     assert lines[lines.index("tags") + 1 :][:2] == ["  tags 1   x", "  tags 22  y"]
@@ -275,5 +266,5 @@ def test_what_is_known_of_a_target_is_in_sections(monkeypatch: pytest.MonkeyPatc
     alone = list(explainer().target(suite(), compile_target()))
     assert [line for line in alone if not line.startswith(" ")] == [
         *("m_c (compile target)", "compiler flags", "compiled for", "tags", "expectation", "golden"),
-        *("builds", "on this host", "by hand"),
+        *("builds", "by hand"),
     ]

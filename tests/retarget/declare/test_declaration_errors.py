@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, runtime, suite, target
+from declaration_texts import compiler, load_all, runtime, suite, target
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.load import DeclarationLoader
 from retarget.declare.schema.tables import CompilerConfigTable
 from retarget.extension.registry import Registry
 from retarget.model import Suite

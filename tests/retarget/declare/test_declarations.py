@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from data_errors import error_of
 from declaration_texts import compiler, declarations, runtime, suite, table, target
-from retarget.declare.load import DeclarationLoader, load_all
+from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import FileName
 from retarget.model import RuntimeConfig, Suite
 
@@ -131,14 +131,6 @@ def test_discover_passes_over_hidden_folders_and_virtual_environments(write: Wri
     assert FileName.SUITE.below([tmp_path / "b/suite.toml"]) == (wanted[0],)
     expected = "nowhere: found no such file or folder, expected a folder with suite.toml files"
     assert error_of(FileName.SUITE.below, [Path("nowhere")]) == expected
-
-
-def test_all_suites_are_loaded_in_the_order_of_their_files(write: Write, tmp_path: Path) -> None:
-    write("matrix.toml", CONFIGS)
-    for name in ("b", "a"):
-        write(f"{name}/foo.mlir")
-        write(f"{name}/suite.toml", SUITE.replace("linalg", name))
-    assert [suite.name for suite in load_all([tmp_path])] == ["a", "b"]
 
 
 def test_importing_the_loader_imports_no_pydantic_and_no_parser() -> None:

@@ -8,10 +8,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, declarations, runtime, suite, target
+from declaration_texts import compiler, declarations, load_all, runtime, suite, target
 from msgspec.structs import replace
 from retarget.cli import main
-from retarget.declare.load import load_all
 from retarget.expect.diagnostics import RuleUsage
 from retarget.expect.matching import Assignment, RuleSet
 from retarget.expect.verdict import Ruling, judge

@@ -7,9 +7,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from declaration_texts import compiler, declarations, runtime, suite, target
+from declaration_texts import compiler, declarations, load_all, runtime, suite, target
 from retarget.cli import main
-from retarget.declare.load import load_all
 from retarget.model import Golden
 from retarget.model.metrics import Metric
 

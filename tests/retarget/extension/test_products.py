@@ -325,7 +325,7 @@ class Anything(dict[Any, Any]):
             LOADER,
             "check made make return_checks return_checks_command return_checks_version version",
             {"file_schema": None, "run_case_outside": None, "suggest_suites": Suggestions()}
-            | dict.fromkeys(("data_diagnostics", "data_files", "declared_functions"), ())
+            | dict.fromkeys(("data_diagnostics", "data_files"), ())
             | dict.fromkeys(("references", "suite_diagnostics"), ()),
         ),
         (opened(Device(())), f"{DRIVER}open(): ", "", {"close": None, "transfers": None}),

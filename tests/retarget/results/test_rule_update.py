@@ -33,7 +33,7 @@ def lines(*records: TargetRecord) -> list[tuple[str, str]]:
     update = RuleUpdate()
     for record in records:
         update.add(of_m(record))
-    return list(update.write(load_extensions(), in_full=False))
+    return list(update.write(load_extensions()))
 
 
 def test_a_failure_becomes_a_rule_that_goes_once_it_is_mended() -> None:
@@ -53,25 +53,11 @@ def test_failures_of_targets_that_are_not_declared_any_more_are_left_to_a_person
     update = RuleUpdate()
     update.add(of_m(failed("m", "no such op", "compile")))
     (cwd / "m.mlir").rename(cwd / "n.mlir")
-    assert list(update.write(load_extensions(), in_full=False)) == [
+    assert list(update.write(load_extensions())) == [
         ("expectations: nothing to change, 0 failures as expected", ""),
         ("expectations: left to you, as they are not declared here: m_cc", "yellow"),
     ]
     assert update.left_over
-
-
-def test_entries_that_match_nothing_stay_where_they_may_be_missing_and_are_named() -> None:
-    names = [f"gone{number}" for number in range(5)]
-    Path("expectations.toml").write_text(
-        f"[[expectation]]\nmatch = {names}\nstage = 'compile'\noutcome = 'xfail'\nreason = 'why'\n"
-    )
-    Path("n.mlir").touch()  # a target that the run left out
-    (line,) = [line for line, colour in lines(compiled("m")) if colour == "yellow"]
-    assert line == (
-        "expectations: 5 entries of `match` match nothing here and stay in expectations.toml: 'gone0', 'gone1', "
-        "'gone2', 'gone3', … (-vv shows all); this run left out 1 target of the suites there, so they may be missing "
-        "rather than gone: remove by hand what is gone"
-    )
 
 
 def on(card: str, record: TargetRecord) -> TargetRecord:
@@ -85,7 +71,7 @@ def test_two_cards_of_one_model_that_differ_are_left_to_a_person() -> None:
     update = RuleUpdate()
     for record in (on("card-1", broken), on("card-2", mended)):
         update.add(of_m(record))
-    assert list(update.write(load_extensions(), in_full=False)) == [
+    assert list(update.write(load_extensions())) == [
         ("expectations: nothing to change, 0 failures as expected", ""),
         ("expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc", "yellow"),
     ]
@@ -113,7 +99,7 @@ def test_toolchains_and_hosts_that_differ_are_left_to_a_person(
     update = RuleUpdate()
     update.add(of_m(failed("m", "no such op", "compile", toolchains=toolchains)), hosts[0])
     update.add(of_m(compiled("m")), hosts[1])
-    said = [line for line, colour in update.write(load_extensions(), in_full=False) if colour == "yellow"]
+    said = [line for line, colour in update.write(load_extensions()) if colour == "yellow"]
     assert said == [f"expectations: left to you, as no rule tells {apart} apart, whose results differ: m_cc"]
     assert update.left_over
 
@@ -132,7 +118,7 @@ def test_two_cards_of_one_model_differ_where_other_cases_fail(cwd: Path) -> None
         device = DeviceRecord(driver="vulkan", uri="vulkan://", name="GPU", physical_id=card)
         record = of_m(failed("m", "x", cases=cases, devices=(device,)))
         update.add(replace(record, target="m_cc_r", runtime="r"))
-    said = [line for line, colour in update.write(load_extensions(), in_full=False) if colour == "yellow"]
+    said = [line for line, colour in update.write(load_extensions()) if colour == "yellow"]
     assert said == ["expectations: left to you, as no rule tells card-1 and card-2 apart, whose results differ: m_cc_r"]
 
 
@@ -156,7 +142,7 @@ def test_cases_that_a_later_session_does_not_run_keep_what_was_seen_of_them(cwd:
     update = RuleUpdate()
     for record in (all_of_them, some):
         update.add(replace(of_m(record), target="m_cc_r", runtime="r"))
-    assert ('+case = "f"', "green") in list(update.write(load_extensions(), in_full=False))
+    assert ('+case = "f"', "green") in list(update.write(load_extensions()))
 
 
 @pytest.mark.parametrize("has_own", [True, False])
@@ -169,5 +155,5 @@ def test_what_a_later_run_target_says_of_its_compile_counts(cwd: Path, has_own: 
         for session, record in enumerate(records):
             of_run = {} if has_own and not session else {"target": "m_cc_r", "runtime": "r"}
             update.add(replace(record, session=str(session), **of_run))
-        list(update.write(load_extensions(), in_full=False))
+        list(update.write(load_extensions()))
         assert Path("expectations.toml").read_text().count("[[expectation]]") == rules

@@ -57,7 +57,6 @@ class Elsewhere:
     """An executor that refuses whatever it is asked."""
 
     platforms = frozenset({("linux", "x86_64")})
-    starting = False
     notes = ()
 
     def devices(self, runtime: RuntimeConfig) -> NoReturn:

@@ -14,15 +14,6 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
-def test_processes_that_share_a_token_share_a_folder() -> None:
-    with ScratchFolder("progress", token="abc") as folder:  # noqa: S106
-        assert folder.path == ScratchFolder.shared("progress", "abc")
-        assert folder.path.stat().st_mode & 0o777 == 0o700
-        with pytest.raises(FileExistsError):
-            ScratchFolder("progress", token="abc")  # noqa: S106
-    assert not folder.path.exists()
-
-
 def test_what_a_killed_process_left_is_found_and_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
     left, link = tmp_path / "retarget-left", tmp_path / "retarget-link"
     left.mkdir()

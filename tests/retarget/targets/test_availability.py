@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 from retarget.model import Origin, RuntimeConfig
-from retarget.targets.availability import HOST_ARCHITECTURES, HOST_SYSTEMS, Platform, host_mismatch, word_error
+from retarget.profiles.files import Profile
+from retarget.targets.availability import (
+    HOST_ARCHITECTURES,
+    HOST_SYSTEMS,
+    Platform,
+    host_mismatch,
+    profile_mismatch,
+    word_error,
+)
 
 
 def runtime(host_os: tuple[str, ...] = (), host_arch: tuple[str, ...] = ()) -> RuntimeConfig:
@@ -91,3 +99,11 @@ def test_the_reason_says_what_is_needed_and_what_is_here(
 )
 def test_words(word: str, known: tuple[str, ...], diagnostic: str | None) -> None:
     assert word_error(word, known) == diagnostic
+
+
+@pytest.mark.parametrize(
+    ("driver", "said"),
+    [("vulkan", None), ("opencl", "found 'mali', a profile of the driver 'opencl', expected one of 'vulkan'")],
+)
+def test_a_profile_is_of_a_driver_of_its_runtime_config(driver: str, said: str | None) -> None:
+    assert profile_mismatch(runtime(), Profile(name="mali", driver=driver)) == said

@@ -18,7 +18,6 @@ from retarget.session import CompileJob, ExecutorSession, InputDigests, RunJob
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved, UnavailableError
 from retarget.model import DeviceInfo, RunOutcome
-from retarget.session import Platform
 from retarget.support import RetargetError
 from retarget.worker import CompiledModule, Refused
 from retarget.worker.messages import CompileModule, RunModule
@@ -36,7 +35,7 @@ DIGEST = "0" * 64
 def worker(name: str, **fields: Any) -> Worker:
     known = {"id": f"id-{name}", "name": name, "address": f"tcp://{name}", "host": f"host-{name}", "cores": 4}
     known |= {"system": "linux", "architecture": "x86_64", "draining": False, "probing": False, "drivers": None}
-    return Worker(**{**known, "quarantined": {}, "resources": {}, **fields})
+    return Worker(**{**known, "resources": {}, **fields})
 
 
 class Link:
@@ -98,16 +97,13 @@ class Link:
         self.closed += 1
 
 
-def executor_of(link: Link, *, jobs: int | None = None, local: Any = None) -> ClusterExecutor:
+def executor_of(link: Link, *, jobs: int | None = None) -> ClusterExecutor:
     made = ClusterExecutor.__new__(ClusterExecutor)
-    made._session = ExecutorSession(extensions=("e",), cache=Path("cache"), jobs=jobs)
+    made._session = ExecutorSession(extensions=("e",), jobs=jobs)
     made._folder = Path("/folder")
     made._digests = InputDigests()
     made._notes, made._asked, made._turns, made._had, made._missing = {}, {}, {}, set(), {}
-    made._alone, made._closed, made._local = asyncio.Lock(), False, local
-    connected: Future[Any] = Future()
-    connected.set_result(link)
-    made._connected = connected
+    made._alone, made._link = asyncio.Lock(), link  # type: ignore[assignment]
     return made
 
 
@@ -284,9 +280,9 @@ def test_a_run_that_two_workers_were_lost_with_has_failed(
     ("answers", "error", "said"),
     [
         (
-            [Declined(worker="id-a", reason="quarantined"), Declined(worker="id-b", reason="draining")],
+            [Declined(worker="id-a", reason="busy"), Declined(worker="id-b", reason="draining")],
             UnavailableError,
-            "a: quarantined; b: draining (lost)",
+            "a: busy; b: draining (lost)",
         ),
         ([Answer(worker="a", value=Failed(kind="error", text="bad"))], RetargetError, "bad"),
         ([Answer(worker="a", value=Failed(kind="unavailable", text="none"))], UnavailableError, "none"),
@@ -468,24 +464,6 @@ def test_each_worker_is_given_more_compiles_than_it_has_cores(
     assert executor_of(Link(*workers), jobs=jobs).compiles == compiles
 
 
-def test_processes_that_start_are_given_compiles_by_their_number() -> None:
-    executor = executor_of(Link(), local=SimpleNamespace(cores=2, count=3))
-    executor._connected = Future()
-    assert (executor.starting, executor.compiles, executor.working) == (True, 12, ())
-    assert executor.platforms == frozenset([Platform.here()])
-    executor._connected.set_exception(RetargetError("did not start"))
-    assert executor.starting
-    with pytest.raises(RetargetError, match="did not start"):
-        executor.expect_started(wait=False)
-
-
-def test_nobody_waits_for_the_start_unless_that_is_wanted(executor: ClusterExecutor) -> None:
-    executor.expect_started(wait=True)
-    executor._connected = Future()
-    executor.expect_started(wait=False)
-    assert executor.starting
-
-
 def test_what_workers_do_is_named_the_longest_first(
     executor: ClusterExecutor, link: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -494,11 +472,9 @@ def test_what_workers_do_is_named_the_longest_first(
     assert list(executor.working) == [("long on b", 90.0), ("other on a lost worker", 50.0), ("short on a", 1.0)]
 
 
-def test_platforms_and_quarantines_are_those_of_the_workers() -> None:
-    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64", quarantined={"gpu": "gpu is lost"}))
-    executor = executor_of(link)
-    assert executor.platforms == {("linux", "x86_64"), ("darwin", "arm64")}
-    assert executor.notes == ("b: gpu is lost",)
+def test_platforms_are_those_of_the_workers() -> None:
+    link = Link(worker("a"), worker("b", system="darwin", architecture="arm64"))
+    assert executor_of(link).platforms == {("linux", "x86_64"), ("darwin", "arm64")}
 
 
 @pytest.mark.parametrize(("names", "text"), [("a", "a"), ("ab", "a, b"), ("abc", "a, b, c"), ("abcd", "4 workers")])
@@ -597,29 +573,9 @@ def test_what_is_cancelled_by_the_end_says_so(executor: ClusterExecutor) -> None
         executor._wait(future)
 
 
-def test_the_end_ends_the_wait_for_a_worker(link: Link, monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting = Link()
-    monkeypatch.setattr(executors, "Link", lambda *_: waiting)
-    executor = executor_of(link)
-    executor.close()
-    with pytest.raises(RetargetError, match=r"^the session has ended$"):
-        executor._connect("tcp://127.0.0.1:1", None)
-    assert waiting.closed == 1
-
-
-@pytest.mark.parametrize("starts", [True, False])
-def test_the_end_closes_the_connection_and_the_processes(starts: bool, link: Link) -> None:
-    done: list[str] = []
-    local = SimpleNamespace(kill=lambda: done.append("killed"), close=lambda: done.append("closed"), cores=1, count=1)
-    executor = executor_of(link, local=local)
-    if starts:
-        executor._connected = Future()
-        executor._connected.set_exception(RetargetError("did not start"))
-    executor.close()
-    assert (done, link.closed) == ((["killed"] if starts else []) + ["closed"], 0 if starts else 1)
-    executor.kill()
-    assert done[-1] == "killed"
-    executor_of(link).kill()
+def test_the_end_closes_the_connection(link: Link) -> None:
+    executor_of(link).close()
+    assert link.closed == 1
 
 
 def test_a_new_session_waits_for_its_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -634,5 +590,5 @@ def test_a_new_session_waits_for_its_first_worker(monkeypatch: pytest.MonkeyPatc
 
     found = iter([(), (), *[(worker("a"),)] * 3])
     monkeypatch.setattr(executors, "Link", lambda *_: Starting())
-    made = ClusterExecutor("tcp://127.0.0.1:1", ExecutorSession(extensions=(), cache=Path("cache"), jobs=None))
-    assert [one.name for one in made._workers] == ["a"]
+    made = ClusterExecutor("tcp://127.0.0.1:1", ExecutorSession(extensions=(), jobs=None))
+    assert [one.name for one in made._link.workers] == ["a"]

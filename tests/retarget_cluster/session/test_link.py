@@ -30,7 +30,6 @@ INFO = {
     "draining": False,
     "probing": False,
     "drivers": ["d"],
-    "quarantined": {"gpu": "lost"},
     "resources": {"driver:d": 1},
     "running": [],
     "queued": 0,
@@ -259,7 +258,6 @@ async def test_workers_are_those_that_the_scheduler_has(bench: Bench) -> None:
         draining=False,
         probing=False,
         drivers=("d",),
-        quarantined={"gpu": "lost"},
         resources={"driver:d": 1},
     )
     assert (second.id, second.drivers) == ("id-b", None)

@@ -77,9 +77,7 @@ class Bench:
                 raise self.value
             return self.value
 
-        return SimpleNamespace(
-            devices=done, run=lambda job: (done(job), (("f", b"1"),)), opened=lambda _: (device("gpu-1"),)
-        )
+        return SimpleNamespace(devices=done, run=lambda job: (done(job), (("f", b"1"),)))
 
     def job(self, *, runs: bool) -> Job:
         message = RunModule(target=run_target(self.folder, runtime_config()), artifact=self.folder / "a", digest="")
@@ -153,37 +151,18 @@ def test_what_cannot_begin_is_declined(error: Any, bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "failed", "counts"),
+    ("error", "failed"),
     [
-        (UnavailableError("lost", lost=True), Failed(kind="sick", text="lost"), True),
-        (UnavailableError("none", "plug it in"), Failed(kind="unavailable", text="none", hint="plug it in"), False),
-        (RetargetError("bad"), Failed(kind="error", text="bad"), False),
-        (ValueError("odd"), Failed(kind="error", text="ValueError: odd"), False),
+        (UnavailableError("lost", lost=True), Failed(kind="sick", text="lost")),
+        (UnavailableError("none", "plug it in"), Failed(kind="unavailable", text="none", hint="plug it in")),
+        (RetargetError("bad"), Failed(kind="error", text="bad")),
+        (ValueError("odd"), Failed(kind="error", text="ValueError: odd")),
     ],
 )
-def test_what_goes_wrong_is_the_answer(error: Exception, failed: Failed, counts: bool, bench: Bench) -> None:
+def test_what_goes_wrong_is_the_answer(error: Exception, failed: Failed, bench: Bench) -> None:
     bench.value = error
     assert bench.do(runs=True)[-1] == "deliver"
     assert bench.answer == Answer(worker="gpu-1", value=failed)
-    assert bench.worker._failures == ({"gpu-1": 1} if counts else {})
-
-
-def test_a_device_that_did_not_answer_meanwhile_has_failed_once(bench: Bench) -> None:
-    bench.value = RunOutcome(devices=(), notes=("first", "it did not answer"))
-    bench.do(runs=True)
-    assert bench.worker._failures == {"gpu-1": 1}
-    bench.value = RunOutcome(devices=())
-    bench.worker._begun.clear()
-    bench.do(runs=True)
-    assert bench.worker._failures == {"gpu-1": 1}
-
-
-def test_runs_tell_nothing_of_devices_but_quarantines(bench: Bench) -> None:
-    bench.value = UnavailableError("lost", lost=True)
-    for _ in range(2):
-        bench.worker._begun.clear()
-        bench.do(runs=True)
-    assert bench.advertised == [(0, 0, 1)]
 
 
 def test_old_attempts_are_forgotten(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,22 +197,17 @@ async def test_a_worker_that_drains_ends_when_what_runs_is_done(
 
 
 @pytest.mark.parametrize(("kill", "done"), [(True, ["kill"]), (False, ["kill", "close"])])
-def test_the_end_ends_all_engines_and_waits_unless_it_kills(
-    kill: bool, done: list[str], bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_end_ends_all_engines_and_waits_unless_it_kills(kill: bool, done: list[str], bench: Bench) -> None:
     ended: list[str] = []
     engine: Any = SimpleNamespace(kill=lambda: ended.append("kill"), close=lambda: ended.append("close"))
     bench.worker._engines = {(): engine}
-    remote: Any = SimpleNamespace(notes=("the store is damaged",), close=lambda: ended.append("remote"))
-    bench.worker._remote = remote
     going = threading.Event()
     runs = bench.worker._threads.submit(going.wait, 5)
     bench.worker.close(kill=kill)
     assert not runs.done()
     going.set()
-    assert ended == [*done, "remote"]
-    assert capsys.readouterr().err == "retarget worker gpu-1: the store is damaged\n"
-    bench.worker._engines, bench.worker._remote = {}, None
+    assert ended == done
+    bench.worker._engines = {}
 
 
 # ---------------------------------------------------------------- what it advertises
@@ -272,7 +246,6 @@ def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
 ) -> None:
     worker._probing = probing
     worker._devices = {"other": (device("cpu", exclusive=False),), "double": (device("gpu-1"),)}
-    worker.quarantined = {"gpu-2": "lost"}
     asyncio.run(worker._advertise())
     ((sent),) = worker._worker.sent
     info = sent["info"]
@@ -286,8 +259,7 @@ def test_a_worker_advertises_its_devices_and_as_many_runs_as_they_take(
         "draining": False,
     }
     assert [one["uri"] for one in info["devices"]] == ["double://cpu", "double://gpu-1"]
-    assert info["quarantined"] == {"gpu-2": "lost"}
-    assert worker._advertised == (2, 2, 1)
+    assert worker._advertised == (2, 2)
     # of three runs two were going on; now there is a place for one, so one too many goes on
     assert worker._worker.state.total_resources == {"driver:double": 1, "driver:other": 3}
     assert worker._worker.state.available_resources == {"driver:double": -1, "driver:other": 3}

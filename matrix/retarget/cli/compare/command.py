@@ -22,14 +22,13 @@ from retarget.cli.support import (
     read_declared,
 )
 from retarget.extension import Tolerance, UnavailableError
-from retarget.extension.registry import Registry, load_extensions
-from retarget.model import Module, Origin, RunTarget, Suite, Target
+from retarget.extension.registry import load_extensions
+from retarget.model import Module, RunTarget, Suite, Target
 from retarget.model.outcomes import Failure, OutputComparison, OutputDifference, RunOutcome, Stage
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.scratch import ScratchFolder
 from retarget.support.text import counted, first_line, listed, strip_colour
-from retarget.targets.expansion import expand_suite
 from retarget.worker.artifact import is_recorded
 
 
@@ -71,22 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
     return compare_configs(arguments)
 
 
-_SUITE_FILE = "suite.toml"
-_TIMEOUT = 600.0
-"""Seconds for a compile or a run of a module that no suite declares: it may be a whole network."""
-
-
 class _Found(Struct, frozen=True, kw_only=True):
     """A module in a suite, with all its run targets."""
 
     suite: Suite
     module: Module
     targets: tuple[RunTarget, ...]
-
-    @property
-    def is_declared(self) -> bool:
-        """Whether a file declares the suite: a module that none declares has only inputs that are generated."""
-        return bool(self.suite.origin.key_path)
 
 
 def add_config_arguments(parser: argparse._ActionsContainer) -> None:
@@ -96,9 +85,6 @@ def add_config_arguments(parser: argparse._ActionsContainer) -> None:
     )
     parser.add_argument("--rtol", type=_error, default=0.0, help="relative error to overlook, as a ratio (0)")
     parser.add_argument("--ulp", type=_count_of, default=None, help="distance to overlook, in representable values")
-    parser.add_argument(
-        "--seed", type=_count_of, default=0, help="other inputs for functions that have no data of their own (0)"
-    )
 
 
 def compare_configs(arguments: argparse.Namespace) -> int:
@@ -112,7 +98,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
         msg = f"found --configs {arguments.configs}, expected two, such as: --configs llvm-cpu,vmvx"
         raise argparse.ArgumentError(None, msg)
     registry = load_extensions(arguments.retarget_extension)
-    found, *alike = _choose(_declaring(arguments, registry), names)
+    found, *alike = _choose(_declaring(arguments), names)
     tolerance = Tolerance(atol=arguments.atol, rtol=arguments.rtol, ulp=arguments.ulp)
     with (
         ScratchFolder("outputs") as scratch,
@@ -124,7 +110,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
             raise argparse.ArgumentError(None, msg)
         sides = (_pair(targets[0]), _pair(targets[1]))
         folders = (scratch.path / "a", scratch.path / "b")
-        outcomes = [_recorded(engine, *one, arguments.seed) for one in zip(targets, folders, strict=True)]
+        outcomes = [_recorded(engine, *one) for one in zip(targets, folders, strict=True)]
         comparison = None
         if all(is_recorded(folder) for folder in folders):
             comparison = engine.compare(folders, sides, tolerance)
@@ -133,8 +119,7 @@ def compare_configs(arguments: argparse.Namespace) -> int:
         known = {(own.compile.compiler.name, own.compile.flags) for own in one.targets}
         is_same = all((own.compile.compiler.name, own.compile.flags) in known for own in targets)
         suites.append(f"({'also in' if is_same else 'not compared, for its other flags:'} suite {one.suite.name})")
-    declared = f"suite {' '.join(suites)}" if found.is_declared else "in no suite; generated inputs"
-    title = f"{found.module.name} ({display_path(found.module.path)}), {declared}"
+    title = f"{found.module.name} ({display_path(found.module.path)}), suite {' '.join(suites)}"
     sys.stdout.write("\n".join([title, *_report(found, targets, outcomes, comparison)]) + "\n")
     return _status(outcomes, comparison)
 
@@ -168,23 +153,22 @@ def _count_of(text: str) -> int:
 # ---------------------------------------------------------------- which module, which targets
 
 
-def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found]:
-    """Return the suites that declare a module, with its run targets. A file's suite is looked for from it upwards."""
+def _declaring(arguments: argparse.Namespace) -> list[_Found]:
+    """Return the suites that declare a module, by its file or name, with its run targets."""
     path = Path(arguments.module)
-    if path.is_file():
-        wanted = path.resolve()
-        for folder in wanted.parents:
-            file = folder / _SUITE_FILE
-            if file.is_file() and (found := _in(file, wanted, registry, arguments.retarget_toolchain)):
-                return found
-        return [_undeclared(wanted, registry, arguments.retarget_toolchain)]
-    declared = read_declared(arguments, arguments.path)
+    wanted = path.resolve() if path.is_file() else None
+    declared = read_declared(arguments, arguments.path if wanted is None else [arguments.module])
     found = [
         _Found(suite=one.suite, module=module, targets=_run_targets(one.targets, module))
         for one in declared.suites
         for module in one.suite.modules
-        if module.name == arguments.module
+        if (module.name == arguments.module if wanted is None else wanted in map(Path.resolve, _files(module)))
     ]
+    if not found and wanted is not None:
+        msg = (
+            f"no suite declares the module {display_path(path)}; `retarget init` writes one for the modules of a folder"
+        )
+        raise argparse.ArgumentError(None, msg)
     if not found:
         hint = did_you_mean(arguments.module, {module.name for one in declared.suites for module in one.suite.modules})
         where = ", ".join(arguments.path)
@@ -193,41 +177,8 @@ def _declaring(arguments: argparse.Namespace, registry: Registry) -> list[_Found
     return found
 
 
-def _undeclared(path: Path, registry: Registry, toolchains: Sequence[str]) -> _Found:
-    """Return a module that no suite declares, in one of all configs that a suite in its folder would see."""
-    from retarget.declare.load import DeclarationLoader
-    from retarget.declare.named_configs import redirections
-    from retarget.declare.sources import FileName
-
-    shown, folder = display_path(path), path.parent
-    loader = DeclarationLoader(registry, redirections(toolchains, Path.cwd()))
-    targets = tuple(loader.scope_of(folder).targets.configs.values())
-    kinds = [kind for kind, one in registry.case_loaders.items() if one.overrides("declared_functions")]
-    if not targets or not kinds:
-        init = f"retarget init {shlex.quote(display_path(folder))}"
-        msg = (
-            f"no suite declares the module {shown}, and no {FileName.MATRIX} at or above its folder has a "
-            f"[[target_config]] to compile and run it with; `{init}` writes one"
-        )
-        raise argparse.ArgumentError(None, msg)
-    module = Module(name=path.stem, path=path)
-    origin = Origin(file=folder / _SUITE_FILE, key_path="")
-    suite = Suite(
-        name="none", folder=folder, modules=(module,), kind=kinds[0], targets=targets, timeout=_TIMEOUT, origin=origin
-    )
-    return _Found(suite=suite, module=module, targets=_run_targets(expand_suite(suite, registry), module))
-
-
-def _in(suite_file: Path, wanted: Path, registry: Registry, toolchains: Sequence[str]) -> list[_Found]:
-    from retarget.declare.load import load_all
-    from retarget.declare.named_configs import redirections
-
-    found = []
-    for suite in load_all([suite_file], registry, redirections(toolchains, Path.cwd())):
-        modules = [one for one in suite.modules if wanted in {path.resolve() for path in (one.path, *one.data)}]
-        targets = expand_suite(suite, registry) if modules else ()
-        found += [_Found(suite=suite, module=one, targets=_run_targets(targets, one)) for one in modules]
-    return found
+def _files(module: Module) -> tuple[Path, ...]:
+    return module.path, *module.data
 
 
 def _run_targets(targets: Sequence[Target], module: Module) -> tuple[RunTarget, ...]:
@@ -279,13 +230,13 @@ def _available(engine: Engine, targets: Sequence[RunTarget], name: str) -> RunTa
     raise RetargetError(msg)
 
 
-def _recorded(engine: Engine, target: RunTarget, folder: Path, seed: int) -> RunOutcome:
+def _recorded(engine: Engine, target: RunTarget, folder: Path) -> RunOutcome:
     """Compile and run a target; its outputs are recorded in `folder`. A compile that fails is a failure at compile."""
     compiled = engine.compile(target.compile)
     if compiled.artifact is None:
         failure = compiled.failure or Failure(stage=Stage.COMPILE, summary="there is no artifact")
         return RunOutcome(devices=(), failure=failure)
-    return engine.run(target, compiled.artifact, record=folder, seed=seed)
+    return engine.run(target, compiled.artifact, record=folder)
 
 
 def _pair(target: RunTarget) -> str:
@@ -300,11 +251,11 @@ def _report(
 ) -> Iterator[str]:
     width = max(len(_pair(target)) for target in targets)
     for target, outcome in zip(targets, outcomes, strict=True):
-        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison, found)}"
+        yield f"  {_pair(target).ljust(width)}  {_verdict(outcome, comparison)}"
     if comparison is None:
         yield "nothing to compare: not both have outputs"
         path = found.module.path
-        if path.is_file() and not found.module.entry and found.is_declared:
+        if path.is_file() and not found.module.entry:
             yield f"for all that is known: pytest {shlex.quote(display_path(path))}"
         return
     compared = f"{counted(comparison.values, 'value')} of {counted(comparison.cases, 'case')} compared"
@@ -322,9 +273,9 @@ def _report(
         yield f"{comparison.differing} of {counted(comparison.arrays, 'array')} {verb}; {compared}"
 
 
-def _verdict(outcome: RunOutcome, comparison: OutputComparison | None, found: _Found) -> str:
+def _verdict(outcome: RunOutcome, comparison: OutputComparison | None) -> str:
     failure = outcome.failure
-    if failure is None and (not found.is_declared if comparison is None else not comparison.judged):
+    if failure is None and comparison is not None and not comparison.judged:
         return "ran; the module has no expected values of its own"
     if failure is None:
         partly = comparison is not None and comparison.judged < comparison.cases

@@ -9,13 +9,13 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from retarget.cli.support import read_declared
 from retarget.extension import UnavailableError
@@ -70,22 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
         for target, _ in targets:
             for side in sides:
                 side.submit(target)
-        compared = []
-        for number, (target, others) in enumerate(targets, 1):
-            _progress(f"{number} of {len(targets)}: {target.name}")
-            compared.append(_compared(sides, target, others))
-        _progress("")
+        compared = [_compared(sides, target, others) for target, others in targets]
     builds = tuple(tuple(dict.fromkeys(side.builds)) for side in sides)
     result = Comparison(toolchains=(names[0], names[1]), builds=(builds[0], builds[1]), targets=tuple(compared))
     text = json.dumps(result.json(), indent=2, ensure_ascii=False) if arguments.format == "json" else None
     sys.stdout.write((text if text is not None else "\n".join(result.text())) + "\n")
     return 1 if result.is_bad else 0
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
 
 
 # ---------------------------------------------------------------- what is compared
@@ -196,13 +186,8 @@ def _compared(sides: Sequence[_Side], target: Target, others: Sequence[Target]) 
             return _compared_runs(nothing, sides, target, others, outcomes)
     except (UnavailableError, RetargetError) as error:
         return _lost(nothing, error) if failures == [None] else replace(nothing, reason=first_line(str(error)))
-    artifacts = [
-        Compiled(digest=one.artifact.digest, size=one.artifact.size, seconds=one.seconds, reused=one.reused)
-        for one in outcomes
-        if one.artifact is not None
-    ]
-    both = (artifacts[0], artifacts[1]) if len(artifacts) == 2 else None
-    return replace(nothing, states=(_state(failures[0]), _state(failures[1])), artifacts=both)
+    digests = tuple(one.artifact.digest for one in outcomes if one.artifact is not None)
+    return replace(nothing, states=(_state(failures[0]), _state(failures[1])), artifacts=digests)
 
 
 def _lost(nothing: Compared, error: Exception) -> Compared:
@@ -248,10 +233,6 @@ def _state(failure: Failure | None) -> State:
     return State(Outcome.FAILED, failure.stage, strip_colour(failure.summary))
 
 
-_MOST = 5
-"""How many of the largest changes of size and time are printed as text."""
-
-
 _CHANGES = {
     Change.BROKEN: "regressed",
     Change.STOPPED: "no longer run",
@@ -262,20 +243,11 @@ _VALUES, _SAME, _NOT_COMPARED = "different values", "same", "not compared"
 """A target's outcome with the second toolchain, compared with the first."""
 
 
-class Compiled(Struct, frozen=True, kw_only=True):
-    """An artifact: its SHA-256, its size in bytes, the seconds of its compile; `reused` where the cache had it."""
-
-    digest: str
-    size: int
-    seconds: float
-    reused: bool
-
-
 class Compared(Struct, frozen=True, kw_only=True):
     """A target with both toolchains, whether it `runs`, and its `states`; None where it was not tried.
 
-    `artifacts` are there for a compile target that both compile, `values` is the first difference of the values of two
-    runs that passed. `worse_cases` passed with the first toolchain alone, of a target that fails or passes with both.
+    `artifacts` are the SHA-256 digests of what was compiled, `values` is the first difference of the values of two runs
+    that passed. `worse_cases` passed with the first toolchain alone, of a target that fails or passes with both.
     `reason` says why it was not compared.
     """
 
@@ -283,7 +255,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     target: str
     runs: bool
     states: tuple[State, State] | None = None
-    artifacts: tuple[Compiled, Compiled] | None = None
+    artifacts: tuple[str, ...] = ()
     values: str = ""
     worse_cases: tuple[str, ...] = ()
     reason: str = ""
@@ -343,7 +315,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
             yield from (f"  {one.suite}::{one.target}  {_described(one)}" for one in found)
         same = Counter(bool(one.results[0]) for one in self.targets if one.change == _SAME)
         yield f"same: {same[False]} pass, {same[True]} fail"
-        yield from self._artifacts()
+        both = [one.artifacts for one in self.targets if len(one.artifacts) == 2]
+        if both:
+            yield f"artifacts: {sum(before == after for before, after in both)} of {len(both)} byte-identical"
         reasons = Counter(one.reason for one in self.targets if one.change == _NOT_COMPARED)
         if reasons:
             yield f"not compared ({reasons.total()}):"
@@ -368,43 +342,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
                     ],
                     "values": one.values,
                     "reason": one.reason,
-                    "artifacts": [asdict(side) for side in one.artifacts or ()],
+                    "artifacts": one.artifacts,
                 }
                 for one in self.targets
             ],
         }
-
-    def _artifacts(self) -> Iterator[str]:
-        both = [(one, *one.artifacts) for one in self.targets if one.artifacts is not None]
-        if not both:
-            return
-        identical = sum(before.digest == after.digest for _, before, after in both)
-        yield f"artifacts: {identical} of {len(both)} byte-identical, {len(both) - identical} changed"
-        yield from _amounts("size", both, lambda side: side.size, lambda value: f"{value:,.0f} bytes")
-        yield from _amounts("compile time", both, lambda side: side.seconds, lambda value: f"{value:.2f} s")
-        if reused := sum(before.reused or after.reused for _, before, after in both):
-            yield f"  of {reused} from the cache, the times are those of when they were compiled"
 
 
 def _described(one: Compared) -> str:
     before, after = (text or "passed" for text in one.results)
     cases = f" ({listed(one.worse_cases)})" if one.worse_cases else ""
     return one.values if one.change == _VALUES else f"{before} → {after}{cases}"
-
-
-def _amounts(
-    title: str,
-    both: Sequence[tuple[Compared, Compiled, Compiled]],
-    amount: Callable[[Compiled], float],
-    shown: Callable[[float], str],
-) -> Iterator[str]:
-    """Yield the sums, and the targets where most changed."""
-    changes = [(one.target, amount(before), amount(after)) for one, before, after in both]
-    old, new = sum(change[1] for change in changes), sum(change[2] for change in changes)
-    yield f"  {title}: {shown(old)} → {shown(new)}{_percent(old, new)}"
-    most = sorted(changes, key=lambda change: -abs(change[2] - change[1]))[:_MOST]
-    yield from (f"    {name}  {shown(was)} → {shown(now)}{_percent(was, now)}" for name, was, now in most if was != now)
-
-
-def _percent(before: float, after: float) -> str:
-    return f" ({100 * (after - before) / before:+.1f} %)" if before else ""

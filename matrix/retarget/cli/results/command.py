@@ -178,7 +178,7 @@ def _update(arguments: argparse.Namespace) -> int:
             raise RetargetError(msg)
         for _, records in sorted(Sessions([session]).attempts.items()):
             update.add(records[-1], session.start.cpu)
-    for line, _ in update.write(load_extensions((), folders=[Path.cwd()]), in_full=False):
+    for line, _ in update.write(load_extensions((), folders=[Path.cwd()])):
         print(line)
     return 1 if update.left_over else 0
 

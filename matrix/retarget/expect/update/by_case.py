@@ -8,8 +8,7 @@ fail becomes a rule that names them. Rules that name the same cases, and new one
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,7 +18,6 @@ from retarget.expect.update.covering import fit_rules
 from retarget.expect.update.edited_rules import EditedRules, Key, Observations, SuiteTargets, key_of, module_of
 from retarget.expect.verdict import TargetRules, allows
 from retarget.model import Expectation, Origin, RunTarget, Target
-from retarget.model.names import matches_case
 from retarget.model.outcomes import Observation
 
 
@@ -47,18 +45,15 @@ def without_cases(suites: Iterable[SuiteTargets]) -> list[SuiteTargets]:
     return [_with_rules(one, [rule for rule in one.suite.expectations if not rule.cases]) for one in suites]
 
 
-def plan_cases(
-    suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen], doubt: Callable[[Path], str]
-) -> CaseUpdate:
-    """Return the changes that make rules with `case` match what was observed. `doubt` is as for `plan_update`.
+def plan_cases(suites: Sequence[SuiteTargets], seen: Observations, cases: Mapping[Key, CasesSeen]) -> CaseUpdate:
+    """Return the changes that make rules with `case` match what was observed.
 
     Raises `RetargetError` where rules contradict each other on a case.
     """
     plan = CaseUpdate(suites, seen, cases)
-    plan.drop_idle_entries()
     plan.observe()
     for one in plan.slices():
-        edited, added = plan.edited(one, doubt)
+        edited, added = plan.edited(one)
         plan.changed |= edited
         plan.new += added
     return plan
@@ -89,26 +84,6 @@ class CaseUpdate:
     def _now(self, rules: Iterable[Expectation]) -> list[Expectation]:
         """Return rules as they are now."""
         return [now for rule in rules if (now := self.changed.get(rule.origin, rule)) is not None]
-
-    def drop_idle_entries(self) -> None:
-        """Drop entries of `case` that match no case of all the modules that the rule is about."""
-        names: dict[tuple[str, str], set[str]] = {}
-        for key, cases in self._cases.items():
-            names.setdefault((key[0], module_of(self._targets[key])), set()).update(cases.names)
-        modules: dict[Origin, set[tuple[str, str]]] = {}
-        for one in self._suites:
-            if any(rule.cases for rule in one.suite.expectations):
-                book = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts)
-                for origin, effect in book.assign(one.targets).effects.items():
-                    modules.setdefault(origin, set()).update(effect.modules)
-        for origin, rule in self._rules.items():
-            reached = modules.get(origin, set())
-            if not rule.cases or not reached <= names.keys():
-                continue
-            known = [name for module in reached for name in names[module]]
-            kept = tuple(entry for entry in rule.cases if any(matches_case(entry, name) for name in known))
-            if kept != rule.cases:
-                self.changed[origin] = replace(rule, cases=kept) if kept else None
 
     def observe(self) -> None:
         """Sort what was observed by the rules that are in force, and by those that are missing."""
@@ -185,7 +160,7 @@ class CaseUpdate:
         return sorted(self._slices.values(), key=lambda one: (one.source is not None, one.cases))
 
     def edited(
-        self, one: _Slice, doubt: Callable[[Path], str]
+        self, one: _Slice
     ) -> tuple[dict[Origin, Expectation | None], list[tuple[Expectation, Expectation | None]]]:
         """Edit a slice. Return its rules that change, and its new ones as in `CaseUpdate.new`."""
         cases = frozenset(one.cases)
@@ -195,7 +170,7 @@ class CaseUpdate:
         modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
         # What flaky, intermittent and skip rules that name all of these cases are in force for stays theirs.
         others = {rule.origin: rule for rule in naming if there and rule.outcome != "xfail"}
-        rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites], doubt)
+        rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites])
         fit_rules(rules, one.seen)
         found = {rule.origin: rule for rule in rules.rules.values()}
         changed: dict[Origin, Expectation | None] = {}

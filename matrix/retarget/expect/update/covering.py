@@ -1,6 +1,6 @@
 """Giving failures that no rule covers one: an existing one where that is exact, else few new ones.
 
-Taking out of the rules what a run contradicts, and rules that concern nothing.
+Taking out of the rules what a run contradicts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from retarget.expect.update.edited_rules import (
     with_modules,
     without_modules,
 )
-from retarget.expect.verdict import Ruling, allows, judge
+from retarget.expect.verdict import Ruling, judge
 from retarget.model import CompileTarget, Expectation, Origin, RunTarget, Target
 from retarget.model.outcomes import CRASH, TIMEOUT, Observation
 from retarget.support.errors import RetargetError
@@ -42,11 +42,13 @@ _AT_RUN = {
     CRASH: "the run crashes",
     TIMEOUT: "the run takes longer than it may",
 }
-_AT_COMPILE = {"compile": "does not compile it", CRASH: "crashes on it", TIMEOUT: "takes longer than it may"}
+_AT_COMPILE = {
+    "compile": "it does not compile",
+    CRASH: "the compiler crashes",
+    TIMEOUT: "the compile takes longer than it may",
+}
 _SHOWN = 3
 """How many ways in which cases fail a reason names."""
-
-_PLURAL = {"does": "do", "crashes": "crash", "takes": "take", "fails": "fail"}
 
 
 class _Failure(Struct, frozen=True):
@@ -57,24 +59,20 @@ class _Failure(Struct, frozen=True):
     seen: Observation
     is_compile: bool
 
-    def is_covered_by(self, rule: Expectation) -> bool:
-        """Return whether the rule would excuse it, and not only because it says nothing of how they fail."""
-        if (
-            not rule.signature
-            and any(way.signature for way in self.seen.distinct_failures)
-            and not self.is_content_of(rule)
-        ):
-            return False
-        return all(allows(rule, way) for way in self.seen.distinct_failures)
-
     def is_content_of(self, rule: Expectation) -> bool:
         """Return whether the rule says exactly this."""
         stages, signature = _stages_and_signature(self.seen)
         return {*rule.stages} == {*stages} and rule.signature == signature
 
-    def has_reason_of(self, rule: Expectation, targets: Sequence[Target]) -> bool:
-        """Return whether the rule's reason holds for these targets, which are all that failed so, too."""
-        return _is_of_same_cause(rule, _stages_and_signature(self.seen)[0], _reason(self.seen, targets))
+    def has_reason_of(self, rule: Expectation) -> bool:
+        """Return whether the rule's reason, which may be that of a new rule, holds for this, too.
+
+        A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of
+        them says nothing of others.
+        """
+        if rule.signature and _WITH_DIAGNOSTIC.issuperset(rule.stages):
+            return True
+        return not rule.issue and rule.reason == _reason(self.seen, is_compile=self.is_compile)
 
 
 def fit_rules(rules: EditedRules, seen: Observations) -> None:
@@ -83,11 +81,9 @@ def fit_rules(rules: EditedRules, seen: Observations) -> None:
     Raises `RetargetError` if that is impossible.
     """
     narrowing = Narrowing(rules, seen)
-    narrowing.drop_idle()
     narrowing.narrow()
     _Covering(rules, seen).cover()
     narrowing.narrow()
-    narrowing.drop_idle()
 
 
 class _Covering:
@@ -106,59 +102,9 @@ class _Covering:
                 is_compile = isinstance(target, CompileTarget)
                 failure = _Failure(self._rules.folder(key), module_of(target), _in_order(seen), is_compile)
                 failures.setdefault(failure, []).append(target)
-        self._widen(failures)
         self._join(failures)
         for rule in self._new_rules(failures):
-            self._add(rule)
-        self._rules.update_in_force()
-
-    def _add(self, rule: Expectation) -> None:
-        """Add a new rule; in place of a removed one, if that one had the same content for modules that pass now."""
-        says = (rule.origin.file, rule.outcome, rule.stages, rule.signature)
-        for gone in self._rules.gone():
-            is_equivalent = (gone.origin.file, gone.outcome, gone.stages, gone.signature) == says
-            is_good = is_equivalent and not gone.is_expired
-            if is_good and _is_of_same_cause(gone, rule.stages, rule.reason):
-                self._rules.replace(replace(gone, match=rule.match, when=rule.when))
-                return
-        self._rules.add(rule)
-
-    def _widen(self, failures: dict[_Failure, list[Target]]) -> None:
-        """Widen the expression of a rule all of whose modules fail in the same way on more configs."""
-        for rule in list(self._rules.rules.values()):
-            if rule.outcome != "xfail" or not rule.when or rule.is_expired:
-                continue
-            reach = self._rules.reach(rule)
-            more = {
-                name: [
-                    failure
-                    for failure, targets in failures.items()
-                    if failure.module == name and failure.is_covered_by(rule) and failure.has_reason_of(rule, targets)
-                ]
-                for name in reach
-            }
-            if not reach or not all(more.values()):
-                continue
-            extra = {key_of(target) for found in more.values() for failure in found for target in failures[failure]}
-            reached = {key_of(target) for targets in reach.values() for target in targets}
-            if not extra <= reached:
-                continue
-            statuses = {
-                name: status_of(self._rules, self._seen, rule, targets, set()) for name, targets in reach.items()
-            }
-            keep = [target for status in statuses.values() for target in status.keep]
-            keep += [self._rules.targets[key] for key in sorted(extra)]
-            wanted = {key_of(target) for target in keep}
-            others = [
-                target for status in statuses.values() for target in status.others if self._must_not(target, wanted)
-            ]
-            when = shortest_expression(keep, others)
-            if when is None:
-                continue
-            self._rules.replace(replace(rule, when=when))
-            for found in more.values():
-                for failure in found:
-                    del failures[failure]
+            self._rules.add(rule)
         self._rules.update_in_force()
 
     def _join(self, failures: dict[_Failure, list[Target]]) -> None:
@@ -166,11 +112,7 @@ class _Covering:
         for rule in list(self._rules.rules.values()):
             if rule.outcome != "xfail" or rule.is_expired:
                 continue
-            same = [
-                failure
-                for failure, targets in failures.items()
-                if failure.is_content_of(rule) and failure.has_reason_of(rule, targets)
-            ]
+            same = [failure for failure in failures if failure.is_content_of(rule) and failure.has_reason_of(rule)]
             reach = self._rules.reach(rule) if same else {}
             joining = [
                 failure
@@ -195,7 +137,7 @@ class _Covering:
         for failure, targets in failures.items():
             key = (failure.folder, failure.seen, failure.is_compile, frozenset(map(cell_of, targets)))
             groups.setdefault(key, []).append(failure)
-        rules: dict[tuple[Path, Observation, bool, str], tuple[list[str], list[Target]]] = {}
+        rules: dict[tuple[Path, Observation, bool, str], list[str]] = {}
         for (folder, seen, is_compile, _), found in groups.items():
             targets = [target for failure in found for target in failures[failure]]
             when = shortest_expression(targets, self._others(folder, found, failures))
@@ -205,19 +147,17 @@ class _Covering:
                 alone = ((one, self._others(folder, [one], failures)) for one in found)
                 parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
             for text, some in parts:
-                names, members = rules.setdefault((folder, seen, is_compile, text), ([], []))
-                names += [failure.module for failure in some]
-                members += [target for failure in some for target in failures[failure]]
+                rules.setdefault((folder, seen, is_compile, text), []).extend(failure.module for failure in some)
         created = [
             Expectation(
                 match=tuple(sorted(names)),
                 when=when,
                 stages=_stages_and_signature(seen)[0],
                 signature=_stages_and_signature(seen)[1],
-                reason=_reason(seen, members),
+                reason=_reason(seen, is_compile=is_compile),
                 origin=Origin(file=folder / FileName.EXPECTATIONS, key_path=""),
             )
-            for (folder, seen, _, when), (names, members) in rules.items()
+            for (folder, seen, is_compile, when), names in rules.items()
         ]
         return sorted(created, key=lambda rule: (_STAGES.index(rule.stages[0]), rule.signature, rule.when))
 
@@ -260,35 +200,13 @@ def _stages_and_signature(seen: Observation) -> tuple[tuple[str, ...], str]:
     return stages, signatures.pop() if len(signatures) == 1 else ""
 
 
-def _is_of_same_cause(rule: Expectation, stages: Iterable[str], generated: str) -> bool:
-    """Return whether a rule's reason holds for what fails as it says, and would get the `generated` one by itself.
-
-    A diagnostic has one cause. Values that differ, crashes and timeouts have many: what a person wrote on some of them
-    says nothing of others.
-    """
-    if rule.signature and _WITH_DIAGNOSTIC.issuperset(stages):
-        return True
-    return not rule.issue and rule.reason == generated
-
-
-def _reason(seen: Observation, targets: Sequence[Target]) -> str:
-    """Return one line: `iree does not compile it: failed to legalize operation 'foo.bar'`."""
+def _reason(seen: Observation, *, is_compile: bool) -> str:
+    """Return one line: `it does not compile: failed to legalize operation 'foo.bar'`."""
     if seen.also:
         text = "; ".join(way.text for way in seen.distinct_failures[:_SHOWN])
         return f"its cases fail in different ways: {text}" + ("; …" if len(seen.distinct_failures) > _SHOWN else "")
-    compilers = sorted({target.compiler.compiler for target in targets if isinstance(target, CompileTarget)})
-    if compilers:
-        who = " and ".join([", ".join(compilers[:-1]), compilers[-1]] if len(compilers) > 1 else compilers)
-        what = _AT_COMPILE.get(seen.stage, f"fails at {seen.stage}")
-        text = f"{who} {_plural(what) if len(compilers) > 1 else what}"
-    else:
-        text = _AT_RUN.get(seen.stage, f"it fails at {seen.stage}")
+    text = (_AT_COMPILE if is_compile else _AT_RUN).get(seen.stage, f"it fails at {seen.stage}")
     return f"{text}: {seen.signature}" if seen.signature else text
-
-
-def _plural(words: str) -> str:
-    verb, _, rest = words.partition(" ")
-    return f"{_PLURAL[verb]} {rest}"
 
 
 _SHOWN_TARGETS = 8
@@ -403,27 +321,6 @@ class Narrowing:
                 alone = exact_expression(statuses[name].keep, statuses[name].others)
                 pieces.setdefault(alone, []).append(name)
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
-
-    def drop_idle(self) -> None:
-        """Drop rules and entries that concern no declared target, and words that are true of none, unless in doubt."""
-        for rule in list(self._rules.rules.values()):
-            effect = self._rules.effect(rule)
-            match = tuple(entry for index, entry in enumerate(rule.match) if index in effect.matched)
-            if not match:
-                del self._rules.rules[rule.origin]
-                continue
-            if match != rule.match:
-                self._rules.replace(replace(rule, match=match))
-            if self._rules.has_idle_words(rule) and not self._rules.doubts.get(rule.origin.file):
-                self._reword(self._rules.rules[rule.origin])
-        self._rules.update_in_force()
-
-    def _reword(self, rule: Expectation) -> None:
-        reach = [target for targets in self._rules.reach(rule).values() for target in targets]
-        chosen = [target for target in reach if self._rules.selects(rule, target)]
-        when = shortest_expression(chosen, [target for target in reach if not self._rules.selects(rule, target)])
-        if when is not None:
-            self._rules.replace(replace(rule, when=when))
 
 
 def status_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -61,15 +61,11 @@ class EditedRules:
     target; the compile targets that leave theirs to their run targets if they pass (`deferred`); and for each target
     the rules that say something else of it than an equally specific one (`conflicting`).
 
-    Entries of `match` that match nothing are kept where `doubt` gives a reason not to trust that: they take no part in
-    any change, and are kept beside what becomes of their rule.
+    Entries of `match` that match nothing here stay in their rule.
     """
 
-    def __init__(self, suites: Sequence[SuiteTargets], doubt: Callable[[Path], str], *, added: str = "new") -> None:
-        """`doubt` says of a file of rules why what its rules match is unknown; nothing if it is known.
-
-        `added` begins the key paths of added rules; those that another one takes over must begin otherwise there.
-        """
+    def __init__(self, suites: Sequence[SuiteTargets], *, added: str = "new") -> None:
+        """`added` begins the key paths of added rules; those that another one takes over must begin otherwise there."""
         self._suites = {one.suite.name: one for one in suites}
         self.targets: dict[Key, Target] = {key_of(target): target for one in suites for target in one.targets}
         self._modules: dict[str, dict[str, list[Target]]] = {name: {} for name in self._suites}
@@ -87,29 +83,6 @@ class EditedRules:
         self._first: dict[Key, Origin] = {}
         self.update_in_force()
         self._first = {key: rule.origin for key, rule in self.in_force.items()}
-        self.doubts: dict[Path, str] = {}
-        self.kept: dict[Origin, tuple[str, ...]] = {}
-        self._keep_in_doubt(doubt)
-
-    def _keep_in_doubt(self, doubt: Callable[[Path], str]) -> None:
-        """Take entries that match nothing out of the rules, to be kept, where they may match something that is
-        missing."""
-        for origin, rule in self.original.items():
-            matched = self.effect(rule).matched
-            if len(matched) == len(rule.match) and not self.has_idle_words(rule):
-                continue
-            if origin.file not in self.doubts:
-                self.doubts[origin.file] = doubt(origin.file)
-            if not self.doubts[origin.file]:
-                continue
-            if kept := tuple(entry for index, entry in enumerate(rule.match) if index not in matched):
-                self.kept[origin] = kept
-                match = tuple(entry for index, entry in enumerate(rule.match) if index in matched)
-                if match:
-                    self.rules[origin] = replace(rule, match=match)
-                else:
-                    del self.rules[origin]
-        self.update_in_force()
 
     def suites(self) -> list[SuiteTargets]:
         """Return the suites with the rules that serve them now."""
@@ -118,11 +91,6 @@ class EditedRules:
             rules = tuple(rule for origin, rule in self.rules.items() if name in self._served_by(origin))
             found.append(replace(one, suite=replace(one.suite, expectations=rules)))
         return found
-
-    def gone(self) -> list[Expectation]:
-        """Return the rules that were taken out, as they were read; not those of which entries are kept."""
-        there = self.rules.keys() | self.kept.keys()
-        return [rule for origin, rule in self.original.items() if origin not in there]
 
     def folder(self, key: Key) -> Path:
         """Return the folder of a target's suite."""
@@ -137,10 +105,6 @@ class EditedRules:
     def effect(self, rule: Expectation) -> Effect:
         """Return what a rule was seen to do in all suites that it serves."""
         return self._effects.get(rule.origin, Effect())
-
-    def has_idle_words(self, rule: Expectation) -> bool:
-        """Return whether a word of a rule's expression is true of no target."""
-        return len(self.effect(rule).words) < len(Selector.of_rule(rule.when).terms)
 
     def has_taken(self, rule: Expectation, key: Key) -> bool:
         """Return whether a rule is in force in the place of another, which selects the target still, as the words that
@@ -269,13 +233,12 @@ def with_modules(match: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
 
 
 def without_modules(rule: Expectation, kept: Iterable[str], dropped: Iterable[str]) -> tuple[str, ...]:
-    """Return what a rule's `match` is for the kept modules alone.
+    """Return what a rule's `match` is for the kept modules, with what names neither them nor the dropped ones.
 
     A glob that names a dropped module too gives way to names; so does one that would be less specific than before.
     """
     kept_names, dropped_names = sorted(kept), set(dropped)
     entries = [entry for entry in rule.match if not any(names_module(entry, name) for name in dropped_names)]
-    entries = [entry for entry in entries if any(names_module(entry, name) for name in kept_names)]
     for name in kept_names:
         naming = [entry for entry in rule.match if names_module(entry, name)]
         if max(naming, key=lambda entry: specificity(rule, entry)) not in entries:

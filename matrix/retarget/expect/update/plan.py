@@ -8,7 +8,7 @@ written here; `retarget.expect.update.text` turns the edits into text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,14 +42,6 @@ class FileEdit(Struct, frozen=True, kw_only=True):
         return sum(not change.match for change in self.changes)
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """Entries of the `match` of a file's rules that match nothing and stay, because of a `doubt`."""
-
-    file: Path
-    entries: tuple[str, ...]
-    doubt: str
-
-
 class Update(Struct, frozen=True, kw_only=True):
     """The edits to write, and which observed failures the rules excuse then, and which not.
 
@@ -60,25 +52,19 @@ class Update(Struct, frozen=True, kw_only=True):
     edits: tuple[FileEdit, ...]
     excused: frozenset[Key]
     left: tuple[Key, ...] = ()
-    kept: tuple[Kept, ...] = ()
 
 
 def plan_update(
-    suites: Sequence[SuiteTargets],
-    observations: Observations,
-    *,
-    doubt: Callable[[Path], str],
-    cases: Mapping[Key, CasesSeen] | None = None,
+    suites: Sequence[SuiteTargets], observations: Observations, *, cases: Mapping[Key, CasesSeen] | None = None
 ) -> Update:
     """Return the changes that make the rules match what was observed.
 
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
     suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
-    they are known; without them a target is observed as a whole. `doubt` says of a file of rules why it is unknown
-    that what they name is gone; empty if it can. Raises `RetargetError` if the rules cannot be changed to fit: lists of
-    cases that overlap in part may be too much for this function. Nothing is to be written then.
+    they are known; without them a target is observed as a whole. Raises `RetargetError` if the rules cannot be changed
+    to fit: lists of cases that overlap in part may be too much for this function. Nothing is to be written then.
     """
-    everything = EditedRules(suites, doubt, added="added")
+    everything = EditedRules(suites, added="added")
     observed = _on_compile_targets(everything, observations)
     by_case = {key: one for key, one in (cases or {}).items() if key in observed}
     equivalents = _equivalents(everything, observed)
@@ -86,9 +72,9 @@ def plan_update(
     all_cases = by_case | {key: by_case[equivalent] for key, equivalent in equivalents.items() if equivalent in by_case}
     for number in range(_ROUNDS):
         now, before = everything.suites(), dict(everything.rules)
-        of_cases = plan_cases(now, seen, all_cases, doubt)
+        of_cases = plan_cases(now, seen, all_cases)
         if number or any(rule.cases for rule in before.values()):
-            plain = EditedRules(without_cases(now), doubt)
+            plain = EditedRules(without_cases(now))
             fit_rules(plain, of_cases.plain)
             everything.take_over(plain)
         else:
@@ -100,7 +86,7 @@ def plan_update(
     now = everything.suites()
     _refuse_contradictions(now)
     excused, left, targets = _judged(now, observed, by_case)
-    return Update(edits=_file_edits(everything, targets), excused=excused, left=left, kept=_kept(everything))
+    return Update(edits=_file_edits(everything, targets), excused=excused, left=left)
 
 
 def _take_over_cases(rules: EditedRules, of_cases: CaseUpdate) -> None:
@@ -141,15 +127,6 @@ def _file_edits(rules: EditedRules, targets: Mapping[Path, int]) -> tuple[FileEd
     new: dict[Path, list[tuple[int | None, Expectation]]] = {}
     for origin, rule in rules.original.items():
         now = rules.rules.get(origin)
-        kept = rules.kept.get(origin, ())
-        if kept and (now is None or (now.when, now.cases) != (rule.when, rule.cases)):
-            if now is not None:
-                new.setdefault(origin.file, []).append((index_of(origin), now))
-            now = replace(rule, match=kept)
-        elif kept and now is not None:
-            entries = {*now.match, *kept}
-            ordered = dict.fromkeys(entry for entry in (*rule.match, *now.match) if entry in entries)
-            now = replace(now, match=tuple(ordered))
         if now != rule:
             says = (now.match, now.when, now.cases) if now is not None else ((), "", ())
             change = RuleChange(index=index_of(origin), match=says[0], when=says[1], cases=says[2])
@@ -211,15 +188,6 @@ def _parts(
         return
     for name, way in cases.seen.items():
         yield rules.of(name) or rules.whole, way
-
-
-def _kept(rules: EditedRules) -> tuple[Kept, ...]:
-    by_file: dict[Path, dict[str, None]] = {}
-    for origin, entries in rules.kept.items():
-        by_file.setdefault(origin.file, {}).update(dict.fromkeys(entries))
-    return tuple(
-        Kept(file=file, entries=tuple(entries), doubt=rules.doubts[file]) for file, entries in sorted(by_file.items())
-    )
 
 
 def _on_compile_targets(rules: EditedRules, observations: Observations) -> dict[Key, Observation | None]:

@@ -118,15 +118,14 @@ class RemoteStore:
         self.statistics.fetched += 1
         return body
 
-    def artifact(self, digest: str, size: int | None, suffix: str) -> bytes | None:
-        """Return an artifact, its content verified, or None. Where its `size` in bytes is not known (None), it may take
-        no longer than a small one."""
+    def artifact(self, digest: str, size: int, suffix: str) -> bytes | None:
+        """Return an artifact of `size` bytes, its content verified, or None."""
         name = _name("artifacts", digest, suffix)
-        if size is not None and size > _MOST_ARTIFACT:
+        if size > _MOST_ARTIFACT:
             self._reject(name, f"{name} is said to have {size} bytes, more than {_MOST_ARTIFACT}")
             return None
-        data = self._read(name, _MOST_ARTIFACT if size is None else size, size=size or 0)
-        if data is not None and (len(data) != (size or len(data)) or digest_of(data) != digest):
+        data = self._read(name, size, size=size)
+        if data is not None and (len(data) != size or digest_of(data) != digest):
             self._reject(name, f"the content of {name} has another SHA-256 or size")
             return None
         return data

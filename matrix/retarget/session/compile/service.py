@@ -424,10 +424,6 @@ class BuildService:
                 inputs=inputs,
                 timeout=timeout,
             )
-            if self._executor.starting:
-                with self._here:
-                    if self._executor.starting:  # still, when a core is free
-                        return self._pool.compile(env, message, timeout=timeout)
             if (answer := self._executor.compile(job)) is not None:
                 return answer
         with self._here:
@@ -500,14 +496,3 @@ class BuildActivity(Struct, frozen=True, kw_only=True):
         left = [max(0.0, cost - seconds) for _, seconds in self.running]
         seconds = max(*left, (queued * cost + sum(left)) / len(left))
         return seconds or None
-
-    @classmethod
-    def together(cls, parts: Iterable[BuildActivity]) -> BuildActivity:
-        """Combine the activity of processes that share a cache, each with all the compiles of a session to do."""
-        found = list(parts)
-        return cls(
-            done=max((one.done for one in found), default=0),
-            total=max((one.total for one in found), default=0),
-            spent=sum(one.spent for one in found),
-            running=tuple(sorted((job for one in found for job in one.running), key=lambda job: -job[1])),
-        )

@@ -33,9 +33,6 @@ _QUEUE_PAUSE = 0.002
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0001, 0.005
 """Seconds between two looks at the slots, by the first run in the queue: an eighth of what it has waited."""
 
-_HOLDING_NONE = 10.0
-"""Seconds for which a run that waits for one of several devices leaves the others to other runs."""
-
 PATIENCE = 2.0
 """Seconds of waiting before anything is shown."""
 
@@ -142,9 +139,7 @@ def _current_folder() -> str:
 class DeviceLeases:
     """Leases in one folder. To be used from one thread, and closed.
 
-    Several devices are leased all or none: while a run waits for one of them it holds none. Between runs of one device
-    each it might then wait forever; so after `_HOLDING_NONE` seconds it keeps what it gets, in an order that is the
-    same for everyone, so that two such runs cannot wait for one another.
+    Several devices are leased in an order that is the same for everyone, so that two runs cannot wait for one another.
     """
 
     def __init__(self, folder: Path, holder: Holder) -> None:
@@ -164,54 +159,30 @@ class DeviceLeases:
             known = wanted.get(lease.physical_id)
             if known is None or lease.concurrency < known.concurrency:
                 wanted[lease.physical_id] = lease
-        ordered = [lease for _, lease in sorted(wanted.items())]
-        start = time.monotonic()
+        start, slots = time.monotonic(), []
         with ExitStack() as held:
-            slots = self._acquire_together(ordered, on_wait, start)
-            taken = list(slots)
-            for slot in slots:
+            for _, lease in sorted(wanted.items()):
+                slots.append(slot := self._acquire(lease, on_wait, start))
                 held.callback(_release, slot)
-            for lease in () if slots else ordered:
-                taken.append(slot := self._acquire(lease, on_wait, start))
-                held.callback(_release, slot)
-            yield tuple(slot.descriptor for slot in taken)
+            yield tuple(slot.descriptor for slot in slots)
 
     def hold_at_once(self, leases: Sequence[Lease], held: ExitStack) -> tuple[int, ...] | None:
         """Hold a slot of a device until a stack is closed; None where others have it or wait for it, or where there are
         several devices. Gives and raises what `hold` does."""
         if len(leases) > 1:
             return None
-        slots = [self._acquire_at_once(lease) for lease in leases]
-        taken = [slot for slot in slots if slot is not None]
-        for slot in taken:
+        for lease in leases:
+            if (slot := self._acquire_at_once(lease)) is None:
+                return None
             held.callback(_release, slot)
-        return tuple(slot.descriptor for slot in taken) if len(taken) == len(slots) else None
+            return (slot.descriptor,)
+        return ()
 
     def close(self) -> None:
         """Close all files, which frees what is held."""
         for device in self._devices.values():
             device.close()
         self._devices.clear()
-
-    def _acquire_together(
-        self, leases: Sequence[Lease], on_wait: OnLeaseWait | None, start: float
-    ) -> Sequence[LockFile]:
-        """Take a slot of each of several devices, all or none: a run that waits for one holds no other. Empty where it
-        did not succeed in time."""
-        waited_for = 0
-        while len(leases) > 1 and time.monotonic() - start < _HOLDING_NONE:
-            slots = {waited_for: self._acquire(leases[waited_for], on_wait, start)}
-            for index, lease in enumerate(leases):
-                if index not in slots:
-                    if (slot := self._acquire_at_once(lease)) is None:
-                        waited_for = index
-                        break
-                    slots[index] = slot
-            else:
-                return list(slots.values())
-            for slot in slots.values():
-                _release(slot)
-        return ()
 
     def _device(self, physical_id: str) -> _Device:
         if physical_id not in self._devices:

@@ -108,7 +108,7 @@ class RunService:
         self._leases = DeviceLeases(folder, known)
         self._holder = known
         self._host_leases: HostLeases | None = None
-        self._runs = HealthyRuns(folder, holder=known, cool_downs=cool_downs or limits.COOL_DOWNS)
+        self._runs = HealthyRuns(cool_downs or limits.COOL_DOWNS)
         self._spawner = Spawner()
         self._spare, self._cache = spare, cache
         self._workers: dict[RuntimeConfig, DeviceWorker] = {}
@@ -258,7 +258,6 @@ class RunService:
         self._leases.close()
         if self._host_leases is not None:
             self._host_leases.close()
-        self._runs.close()
         if self._helper is not None:
             self._helper.close()
             self._helper = None

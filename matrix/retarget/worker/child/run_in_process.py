@@ -6,36 +6,29 @@ Inputs for functions without cases, generated from their declared types: the sam
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
-import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from retarget.arrays.comparison import mismatches_of
-from retarget.arrays.dtypes import Elements
 from retarget.extension import (
     Case,
     CaseData,
     CaseLoader,
-    CaseRequest,
     Check,
     Device,
     Driver,
     DriverError,
     ExtensionError,
-    FunctionInfo,
-    NoCasesError,
     Program,
     UnavailableError,
 )
 from retarget.model import RuntimeConfig
-from retarget.model.element_types import DeclaredType
 from retarget.model.names import selected_cases
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import Profile
@@ -106,7 +99,7 @@ def run_in_process(
             loaded = True
             functions = tuple(program.functions)
         request = replace(request, functions=functions)
-        cases = _load_cases(loader, request, message.seed)
+        cases = load_cases(loader, request)
         references = {config: _by_name(found) for config, found in message.references}
         failure = None if cases else NOTHING_TO_RUN
     except DriverError as error:
@@ -161,24 +154,6 @@ def run_in_process(
         loaded=loaded,
         suspect=run.suspect,
     )
-
-
-def _load_cases(loader: CaseLoader, request: CaseRequest, seed: int | None) -> tuple[Case, ...]:
-    """Return the module's cases. With a seed a function that none of them calls has one with generated inputs."""
-    try:
-        cases = load_cases(loader, request)
-    except NoCasesError:
-        if seed is None:
-            raise
-        cases = ()
-    if seed is None:
-        return cases
-
-    functions = loader.declared_functions(request)
-    taking = {function.name for function in functions if function.arguments}
-    if loader.overrides("return_checks"):  # its cases have no inputs
-        cases = tuple(case for case in cases if case.function not in taking)
-    return (*cases, *seeded_cases(functions, request.functions, cases, seed))
 
 
 def driver_failure(stage: Stage, error: DriverError) -> Failure:
@@ -376,64 +351,3 @@ class _Run(Struct, kw_only=True):
 def _not_loaded(error: RetargetError) -> Failure:
     text = str(error)
     return Failure(stage=Stage.LOAD, summary=first_line(text), text=text)
-
-
-_DYNAMIC = 4
-"""The size of a dimension that the type leaves open."""
-
-
-def seeded_cases(
-    declared: Sequence[FunctionInfo], exported: Sequence[FunctionInfo], cases: Iterable[Case], seed: int
-) -> list[Case]:
-    """Return a case for each function that takes arguments and that none of `cases` calls."""
-    called = {case.function for case in cases}
-    return [
-        Case(name=function.name, function=one.name, must_check=False, read=_reader(function, seed))
-        for function, one in zip(declared, exported, strict=True)
-        if function.arguments and one.name not in called
-    ]
-
-
-def _reader(function: FunctionInfo, seed: int) -> Callable[[], CaseData]:
-    return lambda: CaseData(inputs=_inputs(function, seed))
-
-
-def _inputs(function: FunctionInfo, seed: int) -> tuple[Array, ...]:
-    if len(function.argument_types) != function.arguments:
-        msg = f"no inputs can be generated for function {function.name!r}: the artifact does not say what it takes"
-        raise RetargetError(msg)
-    return tuple(_input(function, position, text, seed) for position, text in enumerate(function.argument_types))
-
-
-def _input(function: FunctionInfo, position: int, text: str, seed: int) -> Array:
-    declared = DeclaredType.parse(text)
-    elements = Elements.declared(declared)
-    if elements is None or declared.shape is None:
-        msg = (
-            f"no inputs can be generated for function {function.name!r}: argument {position} is a {text}, "
-            "expected a number or a tensor of numbers"
-        )
-        raise RetargetError(msg)
-    digest = hashlib.sha256(f"{seed} {function.name} {position}".encode()).digest()
-    random = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
-    return _drawn(random, tuple(_DYNAMIC if size is None else size for size in declared.shape), elements.dtype)
-
-
-def _drawn(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Draw from -2 to 2 for floats and from -8 to 8 for integers, as far as they go: no overflow in a few
-    products, both signs."""
-    values: Any
-    kind, bits = Elements.of(dtype).kind, Elements.of(dtype).bits
-    if kind == "b":
-        values = random.integers(0, 2, shape)
-    elif kind == "i":
-        values = random.integers(max(-8, -1 << bits - 1), min(9, 1 << bits - 1), shape)
-    elif kind == "u":
-        values = random.integers(0, min(9, 1 << bits), shape)
-    elif kind == "c":
-        values = random.uniform(-2, 2, shape) + 1j * random.uniform(-2, 2, shape)
-    else:
-        values = random.uniform(-2, 2, shape)
-        if dtype.name == "float8_e8m0fnu":  # powers of two, without a sign
-            values = np.abs(values)
-    return np.asarray(values).astype(dtype)

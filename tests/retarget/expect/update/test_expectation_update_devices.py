@@ -44,7 +44,7 @@ def update(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> Update:
                 continue
             seen[key_of(target), at(target, device)] = failed.get((target.name, device))
     suites, names = on_devices([one], seen)
-    return plan_update(suites, {name: seen[place] for place, name in names.items()}, doubt=lambda _: "")
+    return plan_update(suites, {name: seen[place] for place, name in names.items()})
 
 
 def rules(one: SuiteTargets, *devices: DeviceTraits, failed: Ways) -> list[tuple[tuple[str, ...], str]]:

@@ -28,13 +28,3 @@ def test_the_rest_is_estimated_from_what_is_done_and_only_then(
 ) -> None:
     activity = BuildActivity(done=done, total=total, spent=spent, running=running(*jobs))
     assert activity.seconds_left == left
-
-
-def test_processes_that_share_the_work_are_counted_once() -> None:
-    parts = [
-        BuildActivity(done=5, total=20, spent=10.0, running=(("a", 1.0),)),
-        BuildActivity(done=6, total=20, spent=12.0, running=(("b", 3.0),)),
-    ]
-    together = BuildActivity(done=6, total=20, spent=22.0, running=(("b", 3.0), ("a", 1.0)))
-    assert BuildActivity.together(parts) == together
-    assert BuildActivity.together([]) == BuildActivity()
