@@ -19,15 +19,7 @@ The three first must be there. In place of the lists, onnx_models has
 
     tests_and_expected_outcomes  an outcome for each test: pass, skip, fail-import, fail-compile, fail-run
 
-The files that sharktank_models and torch_models keep for each model have flags and no lists:
-
-    compiler_flags              flags of iree-compile; `cpu_compiler_flags` and the like where it has several configs;
-                                `compile_flags` in benchmarks of sharktank_models
-    device                      the device to run on
-    compile_chip_expecting_to_fail  chips for which the model is expected not to compile
-
-What else a file has (inputs to download, golden values) is not taken over, and noted. Comments and trailing commas are
-allowed, as in JSON5.
+What else a file has is not taken over, and noted. Comments and trailing commas are allowed, as in JSON5.
 """
 
 from __future__ import annotations
@@ -47,7 +39,7 @@ from msgspec.structs import replace
 from retarget.cli import output_folder
 from retarget.model import as_config_name, config_name_error, is_glob, name_error
 from retarget.session import FileName
-from retarget.support import Diagnostic, DiagnosticsError, RetargetError, counted, read_regular, toml_table, write_files
+from retarget.support import Diagnostic, DiagnosticsError, counted, read_regular, toml_table, write_files
 
 from retarget_iree.runtime.devices import HAL_DRIVERS
 
@@ -58,10 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "config",
         nargs="+",
         metavar="[NAME=]CONFIG.json",
-        help=(
-            "config files of iree-test-suites (onnx_ops, onnx_models, torch_ops, and those of single models); "
-            "NAME goes before the config_name in the file"
-        ),
+        help="config files of iree-test-suites (onnx_ops, onnx_models, torch_ops); NAME replaces the config_name in it",
     )
     parser.add_argument(
         "-o",
@@ -75,12 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"also a {FileName.SUITE} with a suite of this name, for a published tree of tests below the folder",
     )
-    parser.add_argument(
-        "--chip",
-        default="",
-        metavar="NAME",
-        help="expect the failures of models that a file expects not to compile for this chip",
-    )
     parser.add_argument("--force", action="store_true", help="replace files that are there with another content")
 
 
@@ -92,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.suite is not None and (diagnostic := name_error(arguments.suite)):
         raise argparse.ArgumentError(None, f"argument --suite: {diagnostic}")
     named = [_named(text) for text in arguments.config]
-    configs, notes = _read(named, arguments.chip)
+    configs, notes = _read(named)
     names = [as_config_name(config.name) for config in configs]
     rules = rules_of(configs, notes)
     tables = {FileName.MATRIX: ["root = true", *config_tables(configs)], FileName.EXPECTATIONS: rules}
@@ -121,31 +104,22 @@ def _named(text: str) -> tuple[str, Path]:
     return (name, Path(path)) if separator and "/" not in name and not Path(text).exists() else ("", Path(text))
 
 
-def _read(files: list[tuple[str, Path]], chip: str) -> tuple[list[ConfigLists], list[str]]:
+def _read(files: list[tuple[str, Path]]) -> tuple[list[ConfigLists], list[str]]:
     """Return the configs, and notes."""
     diagnostics: list[Diagnostic] = []
     configs: list[ConfigLists] = []
     notes: list[str] = []
     for name, path in files:
         try:
-            found, further = read_config_file(path, chip)
+            config, further = read_config_file(path)
         except DiagnosticsError as error:
             diagnostics += error.diagnostics
             continue
         notes += further
-        # A file of several models distinguishes its configs by what follows its own name.
-        configs += [
-            replace(config, name=name + config.name.removeprefix(path.stem) if len(found) > 1 else name)
-            if name
-            else config
-            for config in found
-        ]
+        configs.append(replace(config, name=name or config.name))
     diagnostics += config_errors(configs)
     if diagnostics:
         raise DiagnosticsError(diagnostics)
-    if not configs:
-        msg = f"{'; '.join(notes)}; expected config files with compile flags"
-        raise RetargetError(msg)
     return configs, notes
 
 
@@ -158,7 +132,7 @@ class _List(Struct, frozen=True, kw_only=True):
     above: tuple[str, ...] = ()
 
 
-_LISTS = {
+LISTS = {
     "skip_compile_tests": _List(),
     "expected_compile_failures": _List(when="compile", stages=("compile", "crash"), above=("skip_compile_tests",)),
     "skip_run_tests": _List(when="run", above=("skip_compile_tests",)),
@@ -221,7 +195,7 @@ def rules_of(configs: Sequence[ConfigLists], notes: list[str]) -> list[str]:
     Tests in two lists at once are in `notes`.
     """
     rules = []
-    for key, meaning in _LISTS.items():
+    for key, meaning in LISTS.items():
         having: dict[str, list[ConfigLists]] = defaultdict(list)
         for config in configs:
             above = {test: other for other in meaning.above for test in config.lists[other]}
@@ -255,7 +229,6 @@ def _targets_of(config: str) -> str:
     return f"compiler(name='{as_config_name(config)}')"
 
 
-LISTS = ("skip_compile_tests", "skip_run_tests", "expected_compile_failures", "expected_run_failures")
 _OUTCOMES = "tests_and_expected_outcomes"
 _LIST_OF_OUTCOME = {
     "pass": "",
@@ -266,12 +239,9 @@ _LIST_OF_OUTCOME = {
 }
 """Which list an outcome of onnx_models means. ONNX is imported when a module is compiled."""
 
-_FAILING_CHIPS = "compile_chip_expecting_to_fail"
-_MODEL_FLAGS = re.compile(r"(?:(?P<word>.*)_)?compiler_flags|compile_flags")
 _DEVICE_FLAG = "--device="
 _TARGET_FLAGS = ("--iree-hal-target-device", "--iree-hal-target-backends")
 _DEVICES = {word: hal.name for hal in HAL_DRIVERS.values() for word in (hal.device, *hal.backends)}
-_DEVICES["cpu"] = _DEVICES["local"]
 """The device that runs what is compiled for this, where a file names none."""
 
 _TEST_ID = re.compile(r"(?:.*::)?(?:test_)?(?P<name>[^\[\]]*)(?:\[(?P<parameter>[^\[\]]+)\])?$")
@@ -300,11 +270,6 @@ class _Config(msgspec.Struct, kw_only=True):
                 raise ValueError(msg)
 
 
-class _Model(msgspec.Struct, kw_only=True):
-    device: _Text = ""
-    compile_chip_expecting_to_fail: list[_Text] = []
-
-
 class ConfigLists(Struct, frozen=True, kw_only=True):
     """One config. `lists` has the tests of each of `LISTS`, in order; `name` is as the file has it.
 
@@ -319,18 +284,15 @@ class ConfigLists(Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
-def read_config_file(file: Path, chip: str = "") -> tuple[Sequence[ConfigLists], Sequence[str]]:
-    """Return the configs of a file, and notes on what is not taken over. `chip` is that of the expected failures of a
-    model. Raises `DiagnosticsError`."""
+def read_config_file(file: Path) -> tuple[ConfigLists, Sequence[str]]:
+    """Return the config of a file, and notes on what is not taken over. Raises `DiagnosticsError`."""
     notes: list[str] = []
     try:
-        data = msgspec.convert(_content(file), dict[str, Any])
-        is_model = not data.keys() & {"config_name", "iree_compile_flags", "iree_run_module_flags", *LISTS, _OUTCOMES}
-        configs = [*_model_configs(file, data, chip, notes)] if is_model else [_config(file, data, notes)]
+        config = _config(file, msgspec.convert(_content(file), dict[str, Any]), notes)
     except msgspec.ValidationError as error:
         message, _, key = str(error).partition(" - at `$.")
         raise DiagnosticsError([Diagnostic(file=file, key_path=key.rstrip("`"), message=message)]) from error
-    return configs, [f"{file.name}: {one}" for one in notes]
+    return config, [f"{file.name}: {one}" for one in notes]
 
 
 def _content(file: Path) -> object:
@@ -387,32 +349,6 @@ def _config(file: Path, data: Mapping[str, Any], notes: list[str]) -> ConfigList
         lists={key: (*tests,) for key, tests in lists.items()},
         source=_OUTCOMES if _OUTCOMES in data else "",
     )
-
-
-def _model_configs(file: Path, data: Mapping[str, Any], chip: str, notes: list[str]) -> Iterator[ConfigLists]:
-    model = msgspec.convert(data, _Model)
-    found = {key: match for key in data if (match := _MODEL_FLAGS.fullmatch(key))}
-    flags = msgspec.convert({key: data[key] for key in found}, dict[str, list[_Text]])
-    if not flags:
-        notes.append("found no compiler_flags, so that there is no config to take over")
-        return
-    if left := [key for key in data if key not in {*flags, *model.__struct_fields__}]:
-        notes.append(f"{', '.join(left)}: not taken over")
-    chips = model.compile_chip_expecting_to_fail
-    if chips and chip not in chips:
-        notes.append(f"{_FAILING_CHIPS} of {', '.join(chips)} is taken over with --chip")
-    failing = {"expected_compile_failures": ["*"]} if chip in chips else {}
-    for key, match in found.items():
-        word = match["word"] or ""
-        device = model.device or _DEVICES.get(word)
-        yield ConfigLists(
-            file=file,
-            name=f"{file.stem}-{word}" if word else file.stem,
-            compile_flags=tuple(flags[key]),
-            run_flags=_with_device(flags[key], [f"{_DEVICE_FLAG}{device}"] if device else [], notes),
-            lists={**dict.fromkeys(LISTS, ()), **failing},
-            source=_FAILING_CHIPS if failing else "",
-        )
 
 
 def _with_device(compile_flags: Sequence[str], run_flags: Sequence[str], notes: list[str]) -> tuple[str, ...]:

@@ -428,13 +428,6 @@ class TargetRecord(_Record, tag_field="type", tag="target", frozen=True, kw_only
         """Words for where its toolchains are."""
         return tuple(f"the toolchain {one}" for one in self.toolchains) or ("the declared toolchains",)
 
-    def module_size(self, root: Path) -> int:
-        """Return the bytes of its module's file below a folder, 0 where it has none there."""
-        try:
-            return (root / self.module_file).stat().st_size if self.module_file else 0
-        except (OSError, ValueError):  # not here, or no path at all
-            return 0
-
     def machine(self, host: str, cpu: str) -> tuple[str, ...]:
         """Return what must be equal for times to be compared: the session's host, its kind of CPU, the devices."""
         devices = sorted(f"{device.physical_id} {device.name}" for device in self.devices)

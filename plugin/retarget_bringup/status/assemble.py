@@ -202,7 +202,10 @@ def _command(target: str, root: Path, *, known: bool) -> str:
 def _size(record: TargetRecord, root: Path) -> tuple[bool, int, float]:
     """Return whether the size of a module is unknown, the bytes of its file, and the compiler's seconds where it has
     none of its own."""
-    size = record.module_size(root)
+    try:
+        size = (root / record.module_file).stat().st_size if record.module_file else 0
+    except (OSError, ValueError):  # not here, or no path at all
+        size = 0
     return not size, size, 0.0 if size or record.compile is None else record.compile.seconds
 
 

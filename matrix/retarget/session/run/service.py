@@ -372,7 +372,7 @@ def check_drivers(
     return reports
 
 
-def selected_checks(service: RunService, globs: Sequence[str]) -> tuple[DriverCheck, ...]:
+def selected_checks(service: RunService, globs: Sequence[str] = ()) -> tuple[DriverCheck, ...]:
     """Return the checks whose names fit one of the globs, all without any. Raises `RetargetError` for one that fits
     none."""
     checks = service.driver_checks()
