@@ -1,8 +1,8 @@
 """`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
-`fails CASE,CASE` follows where a target has several cases, and `lowered from RUNG: REASON` in the line of a target that
-`--lower` let fall. The first line says which ladder it is and its version, those after it on which devices it was
-recorded, the last that the file is complete. Two branches that change different lines merge without a conflict.
+`fails CASE,CASE` follows where cases fail, and `lowered from RUNG: REASON` in the line of a target that `--lower` let
+fall. The first line says which ladder it is and its version, those after it on which devices it was recorded, the last
+that the file is complete. Two branches that change different lines merge without a conflict.
 `--raise` repairs what a merge may leave: conflict markers, duplicate lines and lines out of order.
 
 `bringup/NAME.toml`: which targets a ladder is about.
