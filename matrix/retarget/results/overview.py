@@ -95,6 +95,11 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         return self.outcome.is_bad
 
     @property
+    def has_verdict(self) -> bool:
+        """Whether it is either."""
+        return self.is_good or self.is_bad
+
+    @property
     def settled(self) -> State:
         """The same, with `passed` for `flaky`: what a look back compares, where chance is counted by itself."""
         return replace(self, outcome=Outcome.PASSED, stage="", signature="") if self.outcome is Outcome.FLAKY else self
@@ -122,10 +127,11 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         return "" if is_judged else "its golden rule was not judged"
 
     def missing_since(self, before: State) -> str:
-        """Return the devices on which a target was as expected before, and was not run, where it is on others of them;
+        """Return the devices on which a target had a verdict before, and has none, where it has one on others of them;
         empty for none."""
-        now, was = ({*map(_devices, one.places)} if one.is_good else set() for one in (self, before))
-        return f"not on {' or '.join(sorted(was - now))}" if was & now and was - now else ""
+        now, was = ({*map(_devices, (*one.places, *one.passed))} - {""} for one in (self, before))
+        is_missing = self.has_verdict and before.has_verdict and was & now and was - now
+        return f"not on {' or '.join(sorted(was - now))}" if is_missing else ""
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
@@ -143,17 +149,16 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
         if before is None or after is None:
             return None if before is after else Change.GONE if after is None else Change.NEW
-        is_worse = before.is_bad and after.is_bad and after.fails_beyond(before)
-        is_missing = bool(after.missing_since(before))
-        if is_missing or (before.anywhere == after.anywhere and not is_worse):
-            return Change.STOPPED if is_missing else None
-        if after.is_bad:
-            return Change.OTHER if before.is_bad and not is_worse else Change.BROKEN
-        if after.is_good:
-            if before.is_bad:
-                return Change.OTHER if after.silence_on(before) else Change.MENDED
-            return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
-        return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
+        if after.is_bad > before.is_bad or (after.is_bad == before.is_bad and after.fails_beyond(before)):
+            return Change.BROKEN
+        if after.missing_since(before):
+            return Change.STOPPED
+        if before.anywhere == after.anywhere:
+            return None
+        if before.is_bad and after.is_good:
+            return Change.OTHER if after.silence_on(before) else Change.MENDED
+        has_stopped = before.has_verdict and not after.has_verdict
+        return Change.STOPPED if has_stopped else Change.OTHER
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
@@ -248,7 +253,8 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     """Yield what differs, of targets with their states before and after."""
     for target, before, after in states:
         if (change := State.change(before, after)) is not None:
-            if change in {Change.OTHER, Change.STOPPED} and before and after and after.is_good:
-                silence = after.silence_on(before) if before.is_bad else after.missing_since(before)
-                after = replace(after, signature=silence)  # noqa: PLW2901
+            if change in {Change.OTHER, Change.STOPPED} and before and after:
+                silence = after.silence_on(before) if before.is_bad and after.is_good else ""
+                words = after.missing_since(before) or silence
+                after = replace(after, signature="; ".join(filter(None, (after.signature, words))))  # noqa: PLW2901
             yield Difference(target, change, before, after)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from retarget.cli.support import add_action, print_note, text_table
 from retarget.results.files import SessionResults, Sessions
 from retarget.results.merge import check_agreement, merge_into
@@ -94,15 +96,11 @@ def _say_faults(sessions: Sessions) -> bool:
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
-        _results(written) for written in (arguments.before, arguments.after)
-    )
-    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
+    (was, is_whole, was_at_fault), (now, is_complete, is_at_fault) = map(_read, (arguments.before, arguments.after))
+    old, new = was.results, now.results
     selected = select_records(arguments.mark, old | new)
-    before, after = (
-        {target: state for target, (_, state) in found.items() if target in selected} for found in (was, now)
-    )
-    if not was_complete:  # a killed session lacks targets that exist: they are not new
+    before, after = ({one: state for one, state in _diffed(found) if one in selected} for found in (was, now))
+    if not is_whole:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
@@ -116,8 +114,10 @@ def _diff(arguments: argparse.Namespace) -> int:
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    for target in sorted((before.keys() & after.keys() & was.keys() & now.keys()) - worse):
-        if cases := [*worse_cases(target, was[target][0], now[target][0])]:
+    on, on_now = was.on_devices, now.on_devices
+    for target in sorted((selected.keys() & old.keys() & new.keys()) - worse):
+        pairs = ((on[target].get(device, old[target]), record) for device, record in on_now[target].items())
+        if cases := dict.fromkeys(one for pair in pairs for one in worse_cases(target, *pair)):
             found += cases
             changed.add(target)
     same = len(targets) - len(changed)
@@ -133,23 +133,27 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    chosen = {target: record for target, (record, _) in now.items() if target in after}
-    blocked = TargetRecord.unexplained(chosen)
+    blocked = TargetRecord.unexplained({target: record for target, record in new.items() if target in after})
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
+
+
+def _diffed(sessions: Sessions) -> Iterator[tuple[str, State]]:
+    """Yield the state of each target; of one that is blocked by what did not fail, it says so."""
+    blocked = TargetRecord.unexplained(sessions.results)
+    for target, (_, state) in sessions.states().items():
+        yield target, replace(state, signature=f"{state.signature}, which did not fail") if target in blocked else state
 
 
 def _fields(state: State | None) -> dict[str, str] | None:
     return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
 
 
-def _results(written: str) -> tuple[dict[str, tuple[TargetRecord, State]], bool, bool]:
-    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
-    said."""
+def _read(written: str) -> tuple[Sessions, bool, bool]:
+    """Return results, whether all sessions are complete, and whether one has a fault, which is said."""
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
-    is_complete = all(session.is_complete and not session.lacking for session in sessions)
-    return sessions.states(), is_complete, faults
+    return sessions, all(session.is_complete and not session.lacking for session in sessions), faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
