@@ -397,14 +397,14 @@ def _states(session: SessionResults) -> Callable[[TargetRecord], State]:
         compiled_for = record.compile.devices if record.compile is not None else ()
         devices = _words(record.devices or compiled_for) if not is_chance else ()
         if not (devices or is_bad or is_chance or (record.outcome.is_good and not record.runtime)):
-            return State(record.outcome, goldens=goldens, left=record.open_cases)
+            return replace(State.of(record), goldens=goldens, left=record.open_cases)
         if is_bad and not devices and len(found := known.get(record.runtime, set())) == 1:
             (devices,) = found
         is_of_host = not (record.runtime and devices) or record.stage == Stage.COMPILE
         hosts = (start.cpu or start.host,) if is_bad and is_of_host else () if is_bad else (start.cpu, start.host)
         words = (*devices, *(f"the host {host}" for host in hosts if host))
         place = SEPARATOR.join((*words, *record.builds))
-        return State(record.outcome, places=(place,), goldens=goldens, left=record.open_cases)
+        return replace(State.of(record), places=(place,), goldens=goldens, left=record.open_cases)
 
     return state
 

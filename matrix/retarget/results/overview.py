@@ -106,8 +106,9 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     @property
     def anywhere(self) -> State:
-        """The same, whatever the circumstances and golden rules."""
-        return replace(self, places=(), goldens=(), left=(), passed=())
+        """The same, whatever the circumstances and golden rules, and how it failed by chance."""
+        how = (self.stage, self.signature) if self.outcome is not Outcome.INTERMITTENT else ("", "")
+        return State(self.outcome, *how, self.cases)
 
     def mends_besides(self, failure: State) -> bool:
         """Whether a target that failed was as expected in the circumstances of a failure. It judges no golden rule."""
@@ -123,6 +124,9 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
                 return f"not on {' and '.join(lacking)}"
         if left := [one for one in self.left if one in failure.left and not self.is_bad]:
             return f"no outcome of {listed(left)}"
+        is_other = self.stage != failure.stage or self.signature not in {"", failure.signature}
+        if self.outcome is Outcome.INTERMITTENT and self.stage and failure.is_bad and is_other:
+            return "by chance it failed in another way"
         is_judged = not failure.goldens or (not self.is_bad and {*self.goldens}.isdisjoint(failure.goldens))
         return "" if is_judged else "its golden rule was not judged"
 
@@ -170,9 +174,13 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
             return cls(outcome, "", f"no outcome of {listed(record.missing_cases)}")
         if outcome is Outcome.XPASSED:
             return cls(outcome, "", "passed, but a rule expects a failure")
-        if not outcome.is_bad and outcome is not Outcome.XFAILED:
+        if (
+            not outcome.is_bad
+            and outcome is not Outcome.XFAILED
+            and (seen is None or outcome is not Outcome.INTERMITTENT)
+        ):
             return cls(outcome)
-        if seen is not None and seen.signature:
+        if seen is not None and (seen.signature or outcome is Outcome.INTERMITTENT):
             return cls(outcome, seen.stage, seen.signature)
         stage = seen.stage if seen is not None else record.stage
         return cls(outcome, stage, normalise(record.message or record.reason) or "failed without a message")

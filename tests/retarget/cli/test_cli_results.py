@@ -188,6 +188,13 @@ def test_a_case_that_is_worse_on_one_device_alone_is_named(run: Run, write: Writ
     status, out, _ = run("diff", "a", "b")
     assert (status, out.splitlines()[:2]) == (1, ["newly broken: 1", "  t [g]"])
     assert run("diff", "a", "a")[0] == 0
+    skipped = (CaseRecord(name="f", outcome=outcome), CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True))
+    added = (DeviceRecord(driver="d", uri="d://", name="C", physical_id="p"),)
+    write("a/C", failed("t", outcome=Outcome.XFAILED, cases=skipped, devices=added))
+    Path("before").mkdir()
+    for name in "AB":
+        Path(f"before/{name}.jsonl").write_bytes(Path(f"a/{name}.jsonl").read_bytes())
+    assert run("diff", "before", "a")[0] == 0
 
 
 def test_what_by_chance_was_not_compiled_mends_no_run(run: Run, write: Write) -> None:
@@ -237,6 +244,19 @@ def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: W
     kept += "in each case that failed, on that device, host and toolchain"
     assert out.splitlines()[-1] == kept
     assert out.splitlines()[-5] == "t: failed at compare: values differ"
+
+
+def test_a_failure_by_chance_mends_no_other_failure(run: Run, write: Write) -> None:
+    device = (DeviceRecord(driver="d", uri="d://", name="A", physical_id="p"),)
+    chance = {"outcome": Outcome.INTERMITTENT, "result": Result.FAILED, "devices": device}
+    write("a", failed("t", devices=device))
+    write("b", failed("t", "", "timeout", **chance))
+    assert run("show", ".")[0] == 1
+    said = "    failed at compare: values differ → intermittent at timeout: by chance it failed in another way"
+    assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[2] == said
+    write("c", failed("t", **chance))
+    assert run("show", ".")[0] == 0
+    assert run("diff", "b.jsonl", "c.jsonl") == (0, "1 target unchanged\n", "")
 
 
 def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -> None:

@@ -114,10 +114,13 @@ def _diff(arguments: argparse.Namespace) -> int:
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    on, on_now = was.on_devices, now.on_devices
+    was_on, now_on = was.on_devices, now.on_devices
     for target in sorted((selected.keys() & old.keys() & new.keys()) - worse):
-        pairs = ((on[target].get(device, old[target]), record) for device, record in on_now[target].items())
-        if cases := dict.fromkeys(one for pair in pairs for one in worse_cases(target, *pair)):
+        one, two = was_on[target], now_on[target]
+        added = two.keys() - one.keys() if one.keys() & two.keys() else ()  # a device of its own: its failures count
+        told = (device for device, record in two.items() if device not in added or record.outcome.is_bad)
+        pairs = [(one.get(device, old[target]), two[device]) for device in told]
+        if cases := dict.fromkeys(case for pair in pairs for case in worse_cases(target, *pair)):
             found += cases
             changed.add(target)
     same = len(targets) - len(changed)
