@@ -225,13 +225,10 @@ class Difference(NamedTuple):
     after: State | None
 
 
-WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
-"""The changes after which something that was tested fails, or is not tested."""
-
-
 def is_worse(one: Difference) -> bool:
     """Whether a result is worse than before, or new and bad."""
-    return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
+    is_worse = one.change in {Change.BROKEN, Change.STOPPED, Change.GONE}
+    return is_worse or (one.before is None and one.after is not None and one.after.is_bad)
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:
@@ -243,14 +240,11 @@ def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Itera
     digests = {(one.outcome, one.case_digest, *(device.name for device in one.devices)) for one in (before, after)}
     has_same_rules = len(digests) == 1 and before.outcome is Outcome.XFAILED and bool(before.case_digest)
     for one in differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names):
-        if has_same_rules and (_outcome(one.before), _outcome(one.after)) == (Outcome.PASSED, Outcome.XFAILED):
+        outcomes = [state.outcome for state in (one.before, one.after) if state is not None]
+        if has_same_rules and outcomes == [Outcome.PASSED, Outcome.XFAILED]:
             yield one._replace(change=Change.BROKEN)
         elif is_worse(one):
             yield one
-
-
-def _outcome(state: State | None) -> Outcome | None:
-    return state.outcome if state is not None else None
 
 
 def _state_of_case(case: CaseRecord) -> State:
@@ -262,7 +256,8 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     for target, before, after in states:
         if (change := State.change(before, after)) is not None:
             if change in {Change.OTHER, Change.STOPPED} and before and after:
-                silence = after.silence_on(before) if before.is_bad and after.is_good else ""
-                words = after.missing_since(before) or silence
-                after = replace(after, signature="; ".join(filter(None, (after.signature, words))))  # noqa: PLW2901
+                silence = after.missing_since(before) or (
+                    after.silence_on(before) if before.is_bad > after.is_bad else ""
+                )
+                after = replace(after, signature="; ".join(filter(None, (after.signature, silence))))  # noqa: PLW2901
             yield Difference(target, change, before, after)

@@ -47,7 +47,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merge.add_argument(
         "-o", dest="out", required=True, metavar="OUT", help="a file (*.jsonl) or folder; what it has stays"
     )
-    add(actions)
+    does = (
+        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
+    )
+    show = add_action(actions, "show", _show, does)
+    add_paths(show)
+    add_selection(show)
+    show.add_argument(
+        "--outcome",
+        action="append",
+        default=[],
+        choices=[str(outcome) for outcome in Outcome],
+        metavar="OUTCOME",
+        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
+    )
     does = (
         "compare two sets of results; exit status 1 where a target is newly broken, no longer run, gone, or new and bad"
     )
@@ -178,7 +191,7 @@ def _update(arguments: argparse.Namespace) -> int:
     from retarget.results.rule_update import RuleUpdate  # it reads and writes declarations
 
     update = RuleUpdate()
-    for session in sorted(read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
+    for session in read_sessions(arguments.paths):
         if not session.is_complete:
             files = ", ".join(map(display_path, session.files))
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
@@ -231,43 +244,22 @@ def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, 
     return found
 
 
-def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare `show`."""
-    does = (
-        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
-    )
-    parser = add_action(actions, "show", _show, does)
-    add_paths(parser)
-    add_selection(parser)
-    parser.add_argument(
-        "--outcome",
-        action="append",
-        default=[],
-        choices=[str(outcome) for outcome in Outcome],
-        metavar="OUTCOME",
-        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
-    )
-
-
 def _show(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     results = dict(sorted(select_records(arguments.mark, sessions.results).items()))
-    missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
-        print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
+        print(json.dumps(_content(sessions, results, listed if arguments.outcome else None), indent=1))
     else:
-        print("\n".join(_text(sessions, results, missing, listed)))
+        print("\n".join(_text(sessions, results, listed)))
     bad = any(one.outcome.is_bad or one.outcome.is_incomplete for one in results.values())
     return 1 if bad or TargetRecord.unexplained(results) or sessions.faulty else 0
 
 
-def _text(
-    sessions: Sessions, results: Mapping[str, TargetRecord], missing: Mapping[str, int], listed: Sequence[TargetRecord]
-) -> Iterator[str]:
+def _text(sessions: Sessions, results: Mapping[str, TargetRecord], listed: Sequence[TargetRecord]) -> Iterator[str]:
     outcomes = by_outcome(results.values())
     counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
-    counts += [f"{sum(missing.values())} without a result"] if any(missing.values()) else []
+    counts += [f"{lacking} without a result"] if (lacking := sum(one.lacking for one in sessions)) else []
     unchanged = sum(record.unchanged for record in results.values())
     counts += [f"{unchanged} of them unchanged since an earlier run"] if unchanged else []
     heading = f"{counted(len(results), 'target')} of {counted(len(sessions), 'session')}"
@@ -328,14 +320,11 @@ def _noted(results: Mapping[str, TargetRecord]) -> dict[str, tuple[str, ...]]:
 
 
 def _content(
-    sessions: Sequence[SessionResults],
-    results: Mapping[str, TargetRecord],
-    missing: Mapping[str, int],
-    listed: Sequence[TargetRecord] | None,
+    sessions: Sequence[SessionResults], results: Mapping[str, TargetRecord], listed: Sequence[TargetRecord] | None
 ) -> dict[str, Any]:
     content: dict[str, Any] = {
         "targets": len(results),
-        "without_result": sum(missing.values()),
+        "without_result": sum(one.lacking for one in sessions),
         "outcomes": by_outcome(results.values()),
         "configs": [
             {"compiler": compiler, "runtime": runtime, "outcomes": found}
@@ -360,7 +349,7 @@ def _content(
                 "complete": one.is_complete,
                 "status": one.end.status if one.end is not None else None,
                 "selected": one.start.selected,
-                "without_result": missing[one.start.session],
+                "without_result": one.lacking,
                 "fault": one.fault,
                 "files": [display_path(path) for path in one.files],
             }
