@@ -161,8 +161,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
             return None
         if before.is_bad and after.is_good:
             return Change.OTHER if after.silence_on(before) else Change.MENDED
-        has_stopped = before.has_verdict and not after.has_verdict
-        return Change.STOPPED if has_stopped else Change.OTHER
+        return Change.STOPPED if before.has_verdict > after.has_verdict else Change.OTHER
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
@@ -174,13 +173,10 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
             return cls(outcome, "", f"no outcome of {listed(record.missing_cases)}")
         if outcome is Outcome.XPASSED:
             return cls(outcome, "", "passed, but a rule expects a failure")
-        if (
-            not outcome.is_bad
-            and outcome is not Outcome.XFAILED
-            and (seen is None or outcome is not Outcome.INTERMITTENT)
-        ):
-            return cls(outcome)
-        if seen is not None and (seen.signature or outcome is Outcome.INTERMITTENT):
+        if not outcome.is_bad and outcome is not Outcome.XFAILED:
+            by_chance = (seen.stage, seen.signature) if seen is not None and outcome is Outcome.INTERMITTENT else ()
+            return cls(outcome, *by_chance)
+        if seen is not None and seen.signature:
             return cls(outcome, seen.stage, seen.signature)
         stage = seen.stage if seen is not None else record.stage
         return cls(outcome, stage, normalise(record.message or record.reason) or "failed without a message")
@@ -256,8 +252,7 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     for target, before, after in states:
         if (change := State.change(before, after)) is not None:
             if change in {Change.OTHER, Change.STOPPED} and before and after:
-                silence = after.missing_since(before) or (
-                    after.silence_on(before) if before.is_bad > after.is_bad else ""
-                )
-                after = replace(after, signature="; ".join(filter(None, (after.signature, silence))))  # noqa: PLW2901
+                silence = after.silence_on(before) if before.is_bad and after.is_good else ""
+                words = filter(None, (after.signature, after.missing_since(before) or silence))
+                after = replace(after, signature="; ".join(words))  # noqa: PLW2901
             yield Difference(target, change, before, after)

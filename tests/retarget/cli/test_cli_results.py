@@ -148,6 +148,9 @@ def test_a_pass_on_another_device_is_not_said_to_mend(run: Run, write: Write) ->
     said = ["changed otherwise: 1", "  t", "    failed at compare: values differ → passed: not on d A"]
     assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[:3] == said
     assert run("diff", "a.jsonl", "c.jsonl")[1].splitlines()[0] == "newly mended: 1"
+    write("d", passed("t", outcome=Outcome.SKIPPED, reason="no device"))
+    said = "    failed at compare: values differ → skipped: no device"
+    assert run("diff", "a.jsonl", "d.jsonl")[1].splitlines()[2] == said
 
 
 def test_a_device_whose_session_is_missing_now_is_named(run: Run, write: Write) -> None:
