@@ -503,8 +503,12 @@ class Sessions(tuple[SessionResults, ...]):
             like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
             places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
             left = tuple(sorted({name for state in like for name in state.left}))
-            whole = (own.state for own in standing if now.is_bad and own.state.is_good and not own.state.left)
-            passed = tuple(sorted({place for state in whole for place in state.places}))
+            bad, good = ([own.state for own in standing if own.state.is_bad is is_bad] for is_bad in (True, False))
+            whole = {place for state in good if bad and state.is_good and not state.left for place in state.places}
+            besides = {
+                place for place in whole if all(State(Outcome.PASSED, places=(place,)).silence_on(one) for one in bad)
+            }
+            passed = tuple(sorted(besides))
             known = {"places": places, "goldens": now.goldens, "left": left, "passed": passed}
             found[one] = record, replace(state_of(record), **known)
         return found

@@ -200,6 +200,13 @@ def test_a_case_that_is_worse_on_one_device_alone_is_named(run: Run, write: Writ
     assert run("diff", "before", "a")[0] == 0
 
 
+def test_a_pass_before_a_failure_is_not_beside_it(run: Run, write: Write) -> None:
+    write("a", compiled("t"), host="h", cpu="c")
+    write("b", failed("t", stage="compile", runtime=""), host="h", cpu="c")
+    assert run("diff", ".", ".") == (0, "1 target unchanged\n", "")
+    assert run("diff", "a.jsonl", ".")[1].splitlines()[0] == "newly broken: 1"
+
+
 def test_what_by_chance_was_not_compiled_mends_no_run(run: Run, write: Write) -> None:
     device = (DeviceRecord(driver="d", uri="d://", name="A", physical_id="p"),)
     write("a", failed("t", devices=device))
@@ -255,6 +262,7 @@ def test_a_failure_by_chance_mends_no_other_failure(run: Run, write: Write) -> N
     write("a", failed("t", devices=device))
     write("b", failed("t", "", "timeout", **chance))
     assert run("show", ".")[0] == 1
+    assert run("diff", ".", ".") == (0, "1 target unchanged\n", "")
     said = "    failed at compare: values differ → intermittent at timeout: by chance it failed in another way"
     assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[2] == said
     write("c", failed("t", **chance))
