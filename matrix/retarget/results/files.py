@@ -27,7 +27,7 @@ from msgspec.structs import force_setattr, replace
 from retarget.model.outcomes import Stage
 from retarget.results.overview import SEPARATOR, State
 from retarget.results.plan import digest_of_ids
-from retarget.results.record import UNMEASURED, DeviceRecord, Outcome, TargetRecord, When
+from retarget.results.record import UNMEASURED, DeviceRecord, Outcome, Result, TargetRecord, When
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import files_below, irregular
 from retarget.support.text import counted
@@ -380,7 +380,8 @@ def _states(session: SessionResults) -> Callable[[TargetRecord], State]:
 
     Of a failure the circumstances are what it may come from: its devices, for a compile the kind of host, and the
     toolchains. Without a device it is that of the others with its runtime config, if they had one, or else the host. Of
-    any other result they are all that is known; without a device a run target is so everywhere, as by a rule.
+    any other result they are all that is known; without a device a run target is so everywhere, as by a rule, but for
+    one that by chance was not compiled: it ran nowhere.
     """
     start, is_benchmark = session.start, session.is_benchmark
     known: dict[str, set[tuple[str, ...]]] = {}
@@ -392,16 +393,18 @@ def _states(session: SessionResults) -> Callable[[TargetRecord], State]:
         is_bad = record.outcome.is_bad
         goldens = record.open_goldens if record.breaks_golden or not is_bad else ()
         goldens = goldens if is_bad or is_benchmark else (UNMEASURED,)
-        devices = _words(record.devices or (record.compile.devices if record.compile is not None else ()))
-        if not (devices or is_bad or (record.outcome.is_good and not record.runtime)):
-            return State(record.outcome, goldens=goldens, left=record.open_cases)
-        if not devices and len(found := known.get(record.runtime, set())) == 1:
+        is_chance = record.outcome is Outcome.INTERMITTENT and record.result is Result.UNKNOWN
+        compiled_for = record.compile.devices if record.compile is not None else ()
+        devices = _words(record.devices or compiled_for) if not is_chance else ()
+        if not (devices or is_bad or is_chance or (record.outcome.is_good and not record.runtime)):
+            return replace(State.of(record), goldens=goldens, left=record.open_cases)
+        if is_bad and not devices and len(found := known.get(record.runtime, set())) == 1:
             (devices,) = found
         is_of_host = not (record.runtime and devices) or record.stage == Stage.COMPILE
         hosts = (start.cpu or start.host,) if is_bad and is_of_host else () if is_bad else (start.cpu, start.host)
         words = (*devices, *(f"the host {host}" for host in hosts if host))
         place = SEPARATOR.join((*words, *record.builds))
-        return State(record.outcome, places=(place,), goldens=goldens, left=record.open_cases)
+        return replace(State.of(record), places=(place,), goldens=goldens, left=record.open_cases)
 
     return state
 
@@ -500,11 +503,21 @@ class Sessions(tuple[SessionResults, ...]):
             like = [own.state for own in standing if (own.state.is_good, own.state.is_bad, own.state.goldens) == sort]
             places = tuple(sorted({place for state in like for place in state.places})) if now.places else ()
             left = tuple(sorted({name for state in like for name in state.left}))
-            whole = (own.state for own in standing if now.is_bad and own.state.is_good and not own.state.left)
-            passed = tuple(sorted({place for state in whole for place in state.places}))
+            bad, good = ([own.state for own in standing if own.state.is_bad is is_bad] for is_bad in (True, False))
+            whole = {place for state in good if bad and state.is_good and not state.left for place in state.places}
+            besides = {
+                place for place in whole if all(State(Outcome.PASSED, places=(place,)).silence_on(one) for one in bad)
+            }
+            passed = tuple(sorted(besides))
             known = {"places": places, "goldens": now.goldens, "left": left, "passed": passed}
             found[one] = record, replace(state_of(record), **known)
         return found
+
+    @property
+    def on_devices(self) -> dict[str, dict[tuple[str, ...], TargetRecord]]:
+        """The result of each target on each of its devices, and with each toolchain there."""
+        last = {one: [own.records[-1] for own in standing] for one, standing in self._standing.items()}
+        return {one: {(*_words(own.devices), *own.builds): own for own in found} for one, found in last.items()}
 
     @property
     def faulty(self) -> list[SessionResults]:

@@ -455,7 +455,6 @@ def _opened(place: str) -> _Local | _Remote:
 
 
 _CHANCE = frozenset({Outcome.FLAKY, Outcome.INTERMITTENT})
-_NO_VERDICT = frozenset({Outcome.SKIPPED, Outcome.BLOCKED, Outcome.PARTIAL, Outcome.NOT_RUN})
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -531,7 +530,7 @@ def _timeline(
     for run, (cell, state) in enumerate(zip(cells, found, strict=True)):
         if state is None or state.outcome is Outcome.NOT_RUN:
             continue
-        if state.outcome not in _NO_VERDICT:
+        if state.has_verdict:
             last_run, ran = run, ran + 1
             flaky += state.outcome in _CHANCE
         if cell == previous:

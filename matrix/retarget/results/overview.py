@@ -95,14 +95,20 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         return self.outcome.is_bad
 
     @property
+    def has_verdict(self) -> bool:
+        """Whether it is either."""
+        return self.is_good or self.is_bad
+
+    @property
     def settled(self) -> State:
         """The same, with `passed` for `flaky`: what a look back compares, where chance is counted by itself."""
         return replace(self, outcome=Outcome.PASSED, stage="", signature="") if self.outcome is Outcome.FLAKY else self
 
     @property
     def anywhere(self) -> State:
-        """The same, whatever the circumstances and golden rules."""
-        return replace(self, places=(), goldens=(), left=(), passed=())
+        """The same, whatever the circumstances and golden rules, and how it failed by chance."""
+        how = (self.stage, self.signature) if self.outcome is not Outcome.INTERMITTENT else ("", "")
+        return State(self.outcome, *how, self.cases)
 
     def mends_besides(self, failure: State) -> bool:
         """Whether a target that failed was as expected in the circumstances of a failure. It judges no golden rule."""
@@ -118,14 +124,18 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
                 return f"not on {' and '.join(lacking)}"
         if left := [one for one in self.left if one in failure.left and not self.is_bad]:
             return f"no outcome of {listed(left)}"
+        is_other = self.stage != failure.stage or self.signature not in {"", failure.signature}
+        if self.outcome is Outcome.INTERMITTENT and self.stage and failure.is_bad and is_other:
+            return "by chance it failed in another way"
         is_judged = not failure.goldens or (not self.is_bad and {*self.goldens}.isdisjoint(failure.goldens))
         return "" if is_judged else "its golden rule was not judged"
 
     def missing_since(self, before: State) -> str:
-        """Return the devices on which a target was as expected before, and was not run, where it is on others of them;
+        """Return the devices on which a target had a verdict before, and has none, where it has one on others of them;
         empty for none."""
-        now, was = ({*map(_devices, one.places)} if one.is_good else set() for one in (self, before))
-        return f"not on {' or '.join(sorted(was - now))}" if was & now and was - now else ""
+        now, was = ({*map(_devices, (*one.places, *one.passed))} - {""} for one in (self, before))
+        is_missing = self.has_verdict and before.has_verdict and was & now and was - now
+        return f"not on {' or '.join(sorted(was - now))}" if is_missing else ""
 
     def __str__(self) -> str:
         where = f" at {self.stage}" if self.stage else ""
@@ -143,17 +153,15 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         """Return how a result differs from an earlier one; None where it does not. A state of None is no target."""
         if before is None or after is None:
             return None if before is after else Change.GONE if after is None else Change.NEW
-        is_worse = before.is_bad and after.is_bad and after.fails_beyond(before)
-        is_missing = bool(after.missing_since(before))
-        if is_missing or (before.anywhere == after.anywhere and not is_worse):
-            return Change.STOPPED if is_missing else None
-        if after.is_bad:
-            return Change.OTHER if before.is_bad and not is_worse else Change.BROKEN
-        if after.is_good:
-            if before.is_bad:
-                return Change.OTHER if after.silence_on(before) else Change.MENDED
-            return Change.BROKEN if after.fails_beyond(before) else Change.OTHER
-        return Change.STOPPED if before.is_good or before.is_bad else Change.OTHER
+        if after.is_bad > before.is_bad or (after.is_bad == before.is_bad and after.fails_beyond(before)):
+            return Change.BROKEN
+        if after.missing_since(before):
+            return Change.STOPPED
+        if before.anywhere == after.anywhere:
+            return None
+        if before.is_bad and after.is_good:
+            return Change.OTHER if after.silence_on(before) else Change.MENDED
+        return Change.STOPPED if before.has_verdict > after.has_verdict else Change.OTHER
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
@@ -166,7 +174,8 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
         if outcome is Outcome.XPASSED:
             return cls(outcome, "", "passed, but a rule expects a failure")
         if not outcome.is_bad and outcome is not Outcome.XFAILED:
-            return cls(outcome)
+            by_chance = (seen.stage, seen.signature) if seen is not None and outcome is Outcome.INTERMITTENT else ()
+            return cls(outcome, *by_chance)
         if seen is not None and seen.signature:
             return cls(outcome, seen.stage, seen.signature)
         stage = seen.stage if seen is not None else record.stage
@@ -212,13 +221,10 @@ class Difference(NamedTuple):
     after: State | None
 
 
-WORSE = frozenset({Change.BROKEN, Change.STOPPED, Change.GONE})
-"""The changes after which something that was tested fails, or is not tested."""
-
-
 def is_worse(one: Difference) -> bool:
     """Whether a result is worse than before, or new and bad."""
-    return one.change in WORSE or (one.before is None and one.after is not None and one.after.is_bad)
+    is_worse = one.change in {Change.BROKEN, Change.STOPPED, Change.GONE}
+    return is_worse or (one.before is None and one.after is not None and one.after.is_bad)
 
 
 def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Iterator[Difference]:
@@ -230,14 +236,11 @@ def worse_cases(target: str, before: TargetRecord, after: TargetRecord) -> Itera
     digests = {(one.outcome, one.case_digest, *(device.name for device in one.devices)) for one in (before, after)}
     has_same_rules = len(digests) == 1 and before.outcome is Outcome.XFAILED and bool(before.case_digest)
     for one in differences((f"{target} [{name}]", was.get(name), now.get(name)) for name in names):
-        if has_same_rules and (_outcome(one.before), _outcome(one.after)) == (Outcome.PASSED, Outcome.XFAILED):
+        outcomes = [state.outcome for state in (one.before, one.after) if state is not None]
+        if has_same_rules and outcomes == [Outcome.PASSED, Outcome.XFAILED]:
             yield one._replace(change=Change.BROKEN)
         elif is_worse(one):
             yield one
-
-
-def _outcome(state: State | None) -> Outcome | None:
-    return state.outcome if state is not None else None
 
 
 def _state_of_case(case: CaseRecord) -> State:
@@ -248,7 +251,8 @@ def differences(states: Iterable[tuple[str, State | None, State | None]]) -> Ite
     """Yield what differs, of targets with their states before and after."""
     for target, before, after in states:
         if (change := State.change(before, after)) is not None:
-            if change in {Change.OTHER, Change.STOPPED} and before and after and after.is_good:
-                silence = after.silence_on(before) if before.is_bad else after.missing_since(before)
-                after = replace(after, signature=silence)  # noqa: PLW2901
+            if change in {Change.OTHER, Change.STOPPED} and before and after:
+                silence = after.silence_on(before) if before.is_bad and after.is_good else ""
+                words = filter(None, (after.signature, after.missing_since(before) or silence))
+                after = replace(after, signature="; ".join(words))  # noqa: PLW2901
             yield Difference(target, change, before, after)

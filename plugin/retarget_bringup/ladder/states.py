@@ -336,6 +336,8 @@ def _state(
     tries = [one for one in tries if not one.only_compiled] or tries[-1:]
     last_on = {one.devices: one for one in tries}
     tries = [one for one in tries if one.is_of_build(last_on[one.devices] if one.devices else tries[-1])]
+    if any(one.verdict.is_bad for one in tries):  # what chance allows hides no failure
+        tries = [one for one in tries if one.verdict not in {Outcome.FLAKY, Outcome.INTERMITTENT}]
     lowest = min(reversed(tries), key=lambda one: (one.rung, not one.verdict.is_bad))
     rung, record = lowest.rung, lowest.record
     if rung is Rung.MATCHES and sum(not one.record.unchanged for one in tries) >= stable:

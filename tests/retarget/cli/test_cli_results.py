@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from retarget.results.files import SessionResults
 from retarget.results.merge import file_of
-from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, RunRecord, TargetRecord
+from retarget.results.record import CaseRecord, DeviceRecord, GoldenRecord, Outcome, Result, RunRecord, TargetRecord
 from sample_results import compiled, failed, passed, session
 
 Write = Callable[..., Path]
@@ -151,6 +151,9 @@ def test_a_pass_on_another_device_is_not_said_to_mend(run: Run, write: Write) ->
     said = ["changed otherwise: 1", "  t", "    failed at compare: values differ → passed: not on d A"]
     assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[:3] == said
     assert run("diff", "a.jsonl", "c.jsonl")[1].splitlines()[0] == "newly mended: 1"
+    write("d", passed("t", outcome=Outcome.SKIPPED, reason="no device"))
+    said = "    failed at compare: values differ → skipped: no device"
+    assert run("diff", "a.jsonl", "d.jsonl")[1].splitlines()[2] == said
 
 
 def test_a_device_whose_session_is_missing_now_is_named(run: Run, write: Write) -> None:
@@ -163,6 +166,59 @@ def test_a_device_whose_session_is_missing_now_is_named(run: Run, write: Write) 
     assert run("diff", "two", "one") == (1, "".join(f"{line}\n" for line in said), "")
     for before, after in (("two", "two again"), ("one", "two"), ("one", "other")):
         assert run("diff", before, after) == (0, "2 targets unchanged\n", "")
+
+
+@pytest.mark.parametrize("mended", [False, True], ids=["failed", "mended"])
+def test_a_device_that_is_missing_is_named_of_a_target_that_failed_on_another(
+    run: Run, write: Write, mended: bool
+) -> None:
+    here, there = (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p") for name in "AB")
+    Path("two").mkdir()
+    write("two/0", passed("t", devices=(here,)))
+    write("two/1", failed("t", devices=(there,)))
+    write("one", (passed if mended else failed)("t", devices=(there,)))
+    said = "passed: not on d A" if mended else "failed at compare: values differ; not on d A"
+    lines = ["no longer run: 1", "  t", f"    failed at compare: values differ → {said}", "", "1 no longer run"]
+    assert run("diff", "two", "one.jsonl") == (1, "\n".join([*lines[:-1], f"{lines[-1]}, 0 targets unchanged\n"]), "")
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.XFAILED])
+def test_a_case_that_is_worse_on_one_device_alone_is_named(run: Run, write: Write, outcome: Outcome) -> None:
+    for folder, failing in {"a": {"A": "f", "B": "f"}, "b": {"A": "fg", "B": "f"}}.items():
+        Path(folder).mkdir()
+        for name, bad in failing.items():
+            cases = [CaseRecord(name=one, outcome=outcome if one in bad else Outcome.PASSED) for one in "fg"]
+            devices = (DeviceRecord(driver="d", uri="d://", name=name, physical_id="p"),)
+            known = {"outcome": outcome, "case_digest": "d", "devices": devices}
+            write(f"{folder}/{name}", failed("t", cases=tuple(cases), **known))
+    status, out, _ = run("diff", "a", "b")
+    assert (status, out.splitlines()[:2]) == (1, ["newly broken: 1", "  t [g]"])
+    assert run("diff", "a", "a")[0] == 0
+    skipped = (CaseRecord(name="f", outcome=outcome), CaseRecord(name="g", outcome=Outcome.NOT_RUN, excused=True))
+    added = (DeviceRecord(driver="d", uri="d://", name="C", physical_id="p"),)
+    write("a/C", failed("t", outcome=Outcome.XFAILED, cases=skipped, devices=added))
+    Path("before").mkdir()
+    for name in "AB":
+        Path(f"before/{name}.jsonl").write_bytes(Path(f"a/{name}.jsonl").read_bytes())
+    assert run("diff", "before", "a")[0] == 0
+
+
+def test_a_pass_before_a_failure_is_not_beside_it(run: Run, write: Write) -> None:
+    write("a", compiled("t"), host="h", cpu="c")
+    write("b", failed("t", stage="compile", runtime=""), host="h", cpu="c")
+    assert run("diff", ".", ".") == (0, "1 target unchanged\n", "")
+    assert run("diff", "a.jsonl", ".")[1].splitlines()[0] == "newly broken: 1"
+
+
+def test_what_by_chance_was_not_compiled_mends_no_run(run: Run, write: Write) -> None:
+    device = (DeviceRecord(driver="d", uri="d://", name="A", physical_id="p"),)
+    write("a", failed("t", devices=device))
+    chance = {"outcome": Outcome.INTERMITTENT, "stage": "compile", "devices": device}
+    write("b", passed("t", **chance))
+    assert run("show", ".")[0] == 1
+    assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[0] == "changed otherwise: 1"
+    write("b", passed("t", result=Result.PASSED, **chance | {"stage": "compare"}))
+    assert run("show", ".")[0] == 0
 
 
 def test_a_session_that_measures_nothing_does_not_mend_a_golden_rule(run: Run, write: Write) -> None:
@@ -203,6 +259,20 @@ def test_a_session_without_the_device_does_not_mend_a_failure(run: Run, write: W
     assert out.splitlines()[-5] == "t: failed at compare: values differ"
 
 
+def test_a_failure_by_chance_mends_no_other_failure(run: Run, write: Write) -> None:
+    device = (DeviceRecord(driver="d", uri="d://", name="A", physical_id="p"),)
+    chance = {"outcome": Outcome.INTERMITTENT, "result": Result.FAILED, "devices": device}
+    write("a", failed("t", devices=device))
+    write("b", failed("t", "", "timeout", **chance))
+    assert run("show", ".")[0] == 1
+    assert run("diff", ".", ".") == (0, "1 target unchanged\n", "")
+    said = "    failed at compare: values differ → intermittent at timeout: by chance it failed in another way"
+    assert run("diff", "a.jsonl", "b.jsonl")[1].splitlines()[2] == said
+    write("c", failed("t", **chance))
+    assert run("show", ".")[0] == 0
+    assert run("diff", "b.jsonl", "c.jsonl") == (0, "1 target unchanged\n", "")
+
+
 def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -> None:
     blocked = {"outcome": Outcome.BLOCKED, "blocked_by": "m", "tags": ("run",), "reason": "blocked by m"}
     write("none", passed("t"))
@@ -214,6 +284,12 @@ def test_what_nothing_shown_blocks_counts_as_a_failure(run: Run, write: Write) -
     assert run("diff", "bad.jsonl", "bad.jsonl", "-m", "run")[0] == 0
     write("mended", compiled("m"))
     assert run("show", "bad.jsonl", "mended.jsonl")[0] == 1
+    Path("both").mkdir()
+    for name in ("bad", "mended"):
+        Path(f"{name}.jsonl").rename(f"both/{name}.jsonl")
+    status, out, _ = run("diff", "both/bad.jsonl", "both")
+    assert (status, out.splitlines()[6]) == (1, "    blocked: blocked by m → blocked: blocked by m, which did not fail")
+    assert run("diff", "both", "both")[0] == 0
     write("circle", passed("m", **blocked | {"blocked_by": "n"}), passed("n", **blocked))
     assert run("show", "circle.jsonl")[0] == 1
     write("skipped", passed("t"), compiled("m", outcome=Outcome.SKIPPED), passed("n", **blocked))

@@ -217,7 +217,7 @@ def test_what_fails_on_two_devices_in_one_run_is_mended_on_both() -> None:
     packed = [pack(run) for run in (both, *later, [session("c", on(passed("t"), "A"), day=3)])]
     found = unpack([(run.name, run.name, content) for run, content in packed])
     changes = [changes_between(found, run, run + 1) for run in range(3)]
-    assert changes == [{"t": Change.OTHER}, {"t": Change.MENDED}, {}]
+    assert changes == [{"t": Change.STOPPED}, {"t": Change.MENDED}, {}]
     assert [changes_between(found, 0, run) for run in (2, 3)] == [{"t": Change.MENDED}] * 2
 
 

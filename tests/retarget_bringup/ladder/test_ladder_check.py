@@ -309,6 +309,14 @@ def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
     assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
 
 
+def test_a_lower_rung_by_chance_hides_no_failure() -> None:
+    by_chance = target(rules=TargetRules(whole=rule("crash", outcome="intermittent")))
+    crashed = fails("m", "crash", rung="dispatches", outcome=Outcome.INTERMITTENT)
+    assert checked(ladder(m="matches"), session(crashed), targets=[by_chance]).holds
+    both = session(fails("m", "compare")), session(crashed, at=2.0)
+    assert len(checked(ladder(m="matches"), *both, targets=[by_chance]).failures) == 1
+
+
 def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:
     flaky = target(rules=TargetRules(whole=rule("compare", outcome="flaky", retries=1)))
     once, again = fails("m", "compare", attempt=1), fails("m", "compare", attempt=2)

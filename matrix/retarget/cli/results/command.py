@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from retarget.cli.support import add_action, print_note, text_table
 from retarget.results.files import SessionResults, Sessions
 from retarget.results.merge import check_agreement, merge_into
@@ -45,7 +47,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merge.add_argument(
         "-o", dest="out", required=True, metavar="OUT", help="a file (*.jsonl) or folder; what it has stays"
     )
-    add(actions)
+    does = (
+        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
+    )
+    show = add_action(actions, "show", _show, does)
+    add_paths(show)
+    add_selection(show)
+    show.add_argument(
+        "--outcome",
+        action="append",
+        default=[],
+        choices=[str(outcome) for outcome in Outcome],
+        metavar="OUTCOME",
+        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
+    )
     does = (
         "compare two sets of results; exit status 1 where a target is newly broken, no longer run, gone, or new and bad"
     )
@@ -94,15 +109,11 @@ def _say_faults(sessions: Sessions) -> bool:
 
 
 def _diff(arguments: argparse.Namespace) -> int:
-    (was, was_complete, was_at_fault), (now, is_complete, is_at_fault) = (
-        _results(written) for written in (arguments.before, arguments.after)
-    )
-    old, new = ({target: record for target, (record, _) in found.items()} for found in (was, now))
+    (was, is_whole, was_at_fault), (now, is_complete, is_at_fault) = map(_read, (arguments.before, arguments.after))
+    old, new = was.results, now.results
     selected = select_records(arguments.mark, old | new)
-    before, after = (
-        {target: state for target, (_, state) in found.items() if target in selected} for found in (was, now)
-    )
-    if not was_complete:  # a killed session lacks targets that exist: they are not new
+    before, after = ({one: state for one, state in _diffed(found) if one in selected} for found in (was, now))
+    if not is_whole:  # a killed session lacks targets that exist: they are not new
         before = dict.fromkeys(after, State(Outcome.NOT_RUN)) | before
     if not is_complete:  # and they are not gone
         after = dict.fromkeys(before, State(Outcome.NOT_RUN)) | after
@@ -116,8 +127,13 @@ def _diff(arguments: argparse.Namespace) -> int:
     found = [*differences((target, before.get(target), after.get(target)) for target in targets)]
     changed = {one.target for one in found}
     worse = {one.target for one in found if is_worse(one)}
-    for target in sorted((before.keys() & after.keys() & was.keys() & now.keys()) - worse):
-        if cases := [*worse_cases(target, was[target][0], now[target][0])]:
+    was_on, now_on = was.on_devices, now.on_devices
+    for target in sorted((selected.keys() & old.keys() & new.keys()) - worse):
+        one, two = was_on[target], now_on[target]
+        added = two.keys() - one.keys() if one.keys() & two.keys() else ()  # a device of its own: its failures count
+        told = (device for device, record in two.items() if device not in added or record.outcome.is_bad)
+        pairs = [(one.get(device, old[target]), two[device]) for device in told]
+        if cases := dict.fromkeys(case for pair in pairs for case in worse_cases(target, *pair)):
             found += cases
             changed.add(target)
     same = len(targets) - len(changed)
@@ -133,23 +149,27 @@ def _diff(arguments: argparse.Namespace) -> int:
         print(json.dumps(content, indent=1))
     else:
         print("\n".join(_text_of(found, counts, same)))
-    chosen = {target: record for target, (record, _) in now.items() if target in after}
-    blocked = TargetRecord.unexplained(chosen)
+    blocked = TargetRecord.unexplained({target: record for target, record in new.items() if target in after})
     is_bad = any(is_worse(one) or one.target in blocked for one in found)
     return 1 if is_bad or (is_at_fault and not was_at_fault) else 0
+
+
+def _diffed(sessions: Sessions) -> Iterator[tuple[str, State]]:
+    """Yield the state of each target; of one that is blocked by what did not fail, it says so."""
+    blocked = TargetRecord.unexplained(sessions.results)
+    for target, (_, state) in sessions.states().items():
+        yield target, replace(state, signature=f"{state.signature}, which did not fail") if target in blocked else state
 
 
 def _fields(state: State | None) -> dict[str, str] | None:
     return {name: getattr(state, name) for name in ("outcome", "stage", "signature")} if state is not None else None
 
 
-def _results(written: str) -> tuple[dict[str, tuple[TargetRecord, State]], bool, bool]:
-    """Return the result of each target, whether all sessions are complete, and whether one has a fault, which is
-    said."""
+def _read(written: str) -> tuple[Sessions, bool, bool]:
+    """Return results, whether all sessions are complete, and whether one has a fault, which is said."""
     sessions = read_sessions([written])
     faults = _say_faults(sessions)
-    is_complete = all(session.is_complete and not session.lacking for session in sessions)
-    return sessions.states(), is_complete, faults
+    return sessions, all(session.is_complete and not session.lacking for session in sessions), faults
 
 
 def _text_of(found: Sequence[Difference], counts: Mapping[Change, int], same: int) -> Iterator[str]:
@@ -171,7 +191,7 @@ def _update(arguments: argparse.Namespace) -> int:
     from retarget.results.rule_update import RuleUpdate  # it reads and writes declarations
 
     update = RuleUpdate()
-    for session in sorted(read_sessions(arguments.paths), key=lambda one: (one.start.started, one.start.session)):
+    for session in read_sessions(arguments.paths):
         if not session.is_complete:
             files = ", ".join(map(display_path, session.files))
             msg = f"{files}: found a session that did not end, which may say too little: run it again, or leave it out"
@@ -224,43 +244,22 @@ def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, 
     return found
 
 
-def add(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare `show`."""
-    does = (
-        "count outcomes by config and failures by signature; exit status 1 where a target or case failed or was not run"
-    )
-    parser = add_action(actions, "show", _show, does)
-    add_paths(parser)
-    add_selection(parser)
-    parser.add_argument(
-        "--outcome",
-        action="append",
-        default=[],
-        choices=[str(outcome) for outcome in Outcome],
-        metavar="OUTCOME",
-        help=f"list the targets with this outcome; may be repeated: {', '.join(Outcome)}",
-    )
-
-
 def _show(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     results = dict(sorted(select_records(arguments.mark, sessions.results).items()))
-    missing = {one.start.session: one.lacking for one in sessions}
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
     if arguments.format == "json":
-        print(json.dumps(_content(sessions, results, missing, listed if arguments.outcome else None), indent=1))
+        print(json.dumps(_content(sessions, results, listed if arguments.outcome else None), indent=1))
     else:
-        print("\n".join(_text(sessions, results, missing, listed)))
+        print("\n".join(_text(sessions, results, listed)))
     bad = any(one.outcome.is_bad or one.outcome.is_incomplete for one in results.values())
     return 1 if bad or TargetRecord.unexplained(results) or sessions.faulty else 0
 
 
-def _text(
-    sessions: Sessions, results: Mapping[str, TargetRecord], missing: Mapping[str, int], listed: Sequence[TargetRecord]
-) -> Iterator[str]:
+def _text(sessions: Sessions, results: Mapping[str, TargetRecord], listed: Sequence[TargetRecord]) -> Iterator[str]:
     outcomes = by_outcome(results.values())
     counts = [f"{count} {outcome}" for outcome, count in outcomes.items()]
-    counts += [f"{sum(missing.values())} without a result"] if any(missing.values()) else []
+    counts += [f"{lacking} without a result"] if (lacking := sum(one.lacking for one in sessions)) else []
     unchanged = sum(record.unchanged for record in results.values())
     counts += [f"{unchanged} of them unchanged since an earlier run"] if unchanged else []
     heading = f"{counted(len(results), 'target')} of {counted(len(sessions), 'session')}"
@@ -321,14 +320,11 @@ def _noted(results: Mapping[str, TargetRecord]) -> dict[str, tuple[str, ...]]:
 
 
 def _content(
-    sessions: Sequence[SessionResults],
-    results: Mapping[str, TargetRecord],
-    missing: Mapping[str, int],
-    listed: Sequence[TargetRecord] | None,
+    sessions: Sequence[SessionResults], results: Mapping[str, TargetRecord], listed: Sequence[TargetRecord] | None
 ) -> dict[str, Any]:
     content: dict[str, Any] = {
         "targets": len(results),
-        "without_result": sum(missing.values()),
+        "without_result": sum(one.lacking for one in sessions),
         "outcomes": by_outcome(results.values()),
         "configs": [
             {"compiler": compiler, "runtime": runtime, "outcomes": found}
@@ -353,7 +349,7 @@ def _content(
                 "complete": one.is_complete,
                 "status": one.end.status if one.end is not None else None,
                 "selected": one.start.selected,
-                "without_result": missing[one.start.session],
+                "without_result": one.lacking,
                 "fault": one.fault,
                 "files": [display_path(path) for path in one.files],
             }
