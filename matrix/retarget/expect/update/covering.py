@@ -257,9 +257,7 @@ class Narrowing:
         raise RetargetError(msg)
 
     def _contradicts(self, rule: Expectation, key: Key) -> bool:
-        if key not in self._seen:
-            return self._rules.has_taken(rule, key)
-        if rule.outcome != "xfail":
+        if key not in self._seen or rule.outcome != "xfail":
             return False
         seen = self._seen[key]
         if rule.is_expired:
@@ -294,16 +292,7 @@ class Narrowing:
         else:
             del self._rules.rules[rule.origin]
         for when, names in pieces:
-            self._add_piece(replace(rule, match=tuple(names), when=when))
-
-    def _add_piece(self, piece: Expectation) -> None:
-        """Add what is left of a rule for some modules; to the rule that says the same of others, if there is one."""
-        for rule in list(self._rules.rules.values()):
-            is_equivalent = replace(piece, match=rule.match, origin=rule.origin) == rule
-            if is_equivalent and rule.origin != piece.origin and rule.origin.file == piece.origin.file:
-                self._rules.replace(replace(rule, match=with_modules(rule.match, piece.match)))
-                return
-        self._rules.add(piece, after=piece.origin)
+            self._rules.add(replace(rule, match=tuple(names), when=when), after=rule.origin)
 
     def _pieces(self, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
         """Return an expression for what each module keeps, with the modules that share it, the largest group first."""

@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
-from retarget.expect.verdict import says
 from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
@@ -105,17 +104,6 @@ class EditedRules:
     def effect(self, rule: Expectation) -> Effect:
         """Return what a rule was seen to do in all suites that it serves."""
         return self._effects.get(rule.origin, Effect())
-
-    def has_taken(self, rule: Expectation, key: Key) -> bool:
-        """Return whether a rule is in force in the place of another, which selects the target still, as the words that
-        the other lost made it the more specific one."""
-        first = self._first.get(key)
-        if first in {None, self.part_of(rule) or rule.origin} or self.is_elsewhere(key):
-            return False
-        parts = [one for one in self.rules.values() if (self.part_of(one) or one.origin) == first]
-        target, module = self.targets[key], module_of(self.targets[key])
-        reached = (one for one in parts if target in self.reach(one).get(module, ()) and self.selects(one, target))
-        return any(says(one) != says(rule) for one in reached)
 
     def update_in_force(self) -> None:
         """Work out what is in force, after changes."""
