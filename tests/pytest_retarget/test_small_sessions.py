@@ -170,7 +170,7 @@ def test_what_a_failure_points_to_is_in_the_junit_file(session: Session, monkeyp
     test = "def test_it(request):\n    request.node.user_properties.append(('retarget.nodeid', 'n'))\n    assert 0\n"
     Path("test_with_id.py").write_text(test)
     found = ("It.", "It.")
-    monkeypatch.setattr(AttributionHooks, "_conclude_all", lambda hooks, _: hooks.conclusions.update(n=found))
+    monkeypatch.setattr(AttributionHooks, "_conclude_all", lambda hooks: hooks.conclusions.update(n=found))
     session("--junitxml=report.xml", "test_with_id.py", "suites")
     assert '<property name="retarget.attribution" value="It."' in Path("report.xml").read_text()
 
