@@ -55,17 +55,23 @@ class DriverError(Exception):
 
     `stage` is where it failed if that is not where it was raised: a tool loads the artifact again for each call.
     `signal` names the signal that ended a tool (`SIGSEGV`). After a `harmless` one the device is as it was, and serves
-    the next target without being opened anew: a refused artifact, an assertion of the program.
+    the next target without being opened anew: a refused artifact, an assertion of the program. `no_verdict` is set
+    where it says nothing of the program, which no rule excuses: what was to run it did not.
     """
 
     def __init__(
-        self, message: str, hint: str = "", *, stage: Stage | None = None, signal: str = "", harmless: bool = False
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        stage: Stage | None = None,
+        signal: str = "",
+        harmless: bool = False,
+        no_verdict: bool = False,
     ) -> None:
         super().__init__(message)
-        self.hint = hint
-        self.stage = stage
-        self.signal = signal
-        self.harmless = harmless
+        self.hint, self.stage, self.signal = hint, stage, signal
+        self.harmless, self.no_verdict = harmless, no_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

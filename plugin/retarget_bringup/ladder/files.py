@@ -1,9 +1,9 @@
 """`bringup/NAME.ladder`: a line for each target, `ID RUNG DIGEST`, sorted by id, between comment lines.
 
-`fails CASE,CASE` follows where a target has several cases, and `lowered from RUNG: REASON` in the line of a target that
-`--lower` let fall. The first line says which ladder it is and its version, those after it on which devices it was
-recorded, the last that the file is complete. Two branches that change different lines merge without a conflict.
-Of several lines of a target, as a merge may leave them, the highest counts; `--raise` writes each once and in order.
+`fails CASE,CASE` follows where cases fail, and `lowered from RUNG: REASON` in the line of a target that `--lower` let
+fall. The first line says which ladder it is and its version, those after it on which devices it was recorded, the last
+that the file is complete. Two branches that change different lines merge without a conflict. Of several lines of a
+target, as a merge may leave them, the highest counts; `--raise` writes each once and in order.
 
 `bringup/NAME.toml`: which targets a ladder is about.
 """

@@ -107,8 +107,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
     `record` is the one that the rung is of: of the sessions that tried this build of it, one with the lowest rung.
     `compiled` is that of its compile target in the same session, and `verdict` the target's outcome there after all
-    attempts. `failing` are the cases that do not match in one of these sessions, of a target with several. `line` is
-    the ladder's.
+    attempts. `failing` are the cases that do not match in one of these sessions. `line` is the ladder's.
     """
 
     target: LadderTarget
@@ -352,7 +351,7 @@ def _state(
         record=record,
         compiled=lowest.compiled,
         verdict=lowest.verdict,
-        failing=tuple(sorted(failing)) if len(record.cases) > 1 else (),
+        failing=tuple(sorted(failing)),
         only_compiled=only_compiled,
         is_lost=bool(besides) or (only_compiled and _is_lost(record)),
         reason=besides or (_why_untried(record) if only_compiled else ""),

@@ -247,24 +247,25 @@ class ToolProgram(Program):
             raise DriverError(str(error), hint=error.hint) from error
         except OSError as error:
             msg = f"cannot start {self._device.command[0]!r}: {error.strerror or error}"
-            raise DriverError(msg, stage=Stage.LOAD) from error
+            raise DriverError(msg, stage=Stage.LOAD, no_verdict=True) from error
         is_called = any(line.startswith("EXEC @") for line in done.stdout.splitlines())
+        said = f"{done.stdout}{done.stderr}"
+        has_error = _ERROR.search(said) is not None
+        is_run = is_called or has_error  # otherwise no word is the tool's
         if not done.returncode:
-            said = f"{done.stdout}{done.stderr}"
             missing = [f"not written {path.name}" for path in outputs.values() if not path.is_file()]
             has_results = any(path != self._recording for path in outputs.values())
-            if not (missing or has_results) and _ERROR.search(said):  # the status may be another program's
-                missing = ["printed one"]
-            if not (missing or has_results or is_called):
-                missing = ["not called the function"]
+            if not (missing or has_results) and (has_error or not is_called):  # the status may be another program's
+                missing = ["printed one" if has_error else "not called the function"]
             if missing:
                 msg = f"the tool ended without an error and has {', '.join(missing)}"
-                raise DriverError(f"{msg}\n{cut_stacks(said)}".rstrip())
+                raise DriverError(f"{msg}\n{cut_stacks(said)}".rstrip(), no_verdict=not is_run)
             return
         if crash := _crash(done.returncode):
             msg = f"{Path(self._device.command[0]).name} crashed: {crash}\n{cut_stacks(done.stderr)}".rstrip()
             raise DriverError(msg, signal=crash)
-        raise DriverError(_status(done), stage=None if is_called else Stage.LOAD)
+        said = _status(done) if is_run else f"{self._device.command[0]} did not run the program: {_status(done)}"
+        raise DriverError(said, stage=None if is_called else Stage.LOAD, no_verdict=not is_run)
 
 
 def _own(signature: Signature, checks: Sequence[ReturnedCheck]) -> Signature:

@@ -399,6 +399,14 @@ def test_a_further_case_that_fails_on_the_same_rung_is_lower_and_one_that_does_n
     assert raised_by(before, of_cases(f="", g="", h="compare"))[1] == [f"{M} completes {DIGEST} fails h"]
 
 
+def test_the_first_case_of_a_target_is_named_so_that_a_second_one_that_fails_is_lower() -> None:
+    before, text = raised_by(ladder(), of_cases(f="compare"))
+    assert text == [f"{M} completes {DIGEST} fails f"]
+    for now in (of_cases(f="compare", g="compare"), of_cases(f="", g="compare"), of_cases(g="compare")):
+        assert len(checked(before, now).failures) == 1
+    assert checked(before, of_cases(f="compare", g="")) == Checked()
+
+
 def test_a_case_that_did_not_run_before_and_fails_now_is_no_further_one() -> None:
     before, text = raised_by(ladder(m="loads"), of_cases(f="", g="-", h="run"))
     assert text == [f"{M} completes {DIGEST} fails g,h"]

@@ -165,6 +165,7 @@ def driver_failure(stage: Stage, error: DriverError) -> Failure:
         text=text,
         hint=error.hint,
         signal=error.signal,
+        no_verdict=error.no_verdict,
     )
 
 

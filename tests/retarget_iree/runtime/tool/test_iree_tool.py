@@ -102,7 +102,7 @@ def test_a_failing_call_says_what_the_runtime_says(returned: bytes, tool: Device
     with pytest.raises(DriverError) as caught:
         program.call("asserts", (), no_check)
     assert str(caught.value) == "FAILED_PRECONDITION; must be zero"
-    assert caught.value.stage is None
+    assert (caught.value.stage, caught.value.no_verdict) == (None, False)
 
 
 def test_results_of_the_call_before_are_none_of_a_call_whose_status_is_lost(returned: bytes) -> None:
@@ -134,6 +134,26 @@ def test_a_call_without_results_whose_status_is_lost_has_failed(
         program.call("asserts", (), no_check)
     device.close()
     assert str(caught.value).startswith(f"the tool ended without an error and {said}")
+    assert caught.value.no_verdict == command.startswith("true")
+
+
+@pytest.mark.parametrize(
+    ("ends", "said", "no_verdict"),
+    [
+        ("echo no licence >&2; exit 3", "sh did not run the program: no licence", True),
+        ("exit 127", "sh did not run the program: exit status 127", True),
+        ("echo EXEC @passes; echo what >&2; exit 1", "what", False),
+        ("echo '/x/archive.c:106: INVALID_ARGUMENT; no artifact' >&2; exit 1", "INVALID_ARGUMENT; no artifact", False),
+    ],
+)
+def test_a_command_that_lists_devices_and_does_not_call_is_no_verdict_on_the_program(
+    ends: str, said: str, no_verdict: bool, returned: bytes
+) -> None:
+    device = open_tool(config(*(word.replace("{}", ends) for word in CRASHING)))
+    with pytest.raises(DriverError) as caught:
+        device.load(returned).call("passes", (), no_check)
+    device.close()
+    assert (str(caught.value).removeprefix("/x/archive.c:106: "), caught.value.no_verdict) == (said, no_verdict)
 
 
 @pytest.mark.parametrize(
