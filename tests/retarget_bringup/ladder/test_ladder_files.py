@@ -140,14 +140,14 @@ def test_a_line_that_commands_the_terminal_is_refused() -> None:
     [
         ("select = 1\nstabel = 3\n",
          "bringup/x.toml:1: select: found the integer 1, expected a string\n"
-         "bringup/x.toml:2: stabel: found the unknown key 'stabel', expected one of drivers, paths, "
+         "bringup/x.toml:2: stabel: found the unknown key 'stabel', expected one of paths, "
          "reference, select, stable; did you mean 'stable'?"),
         ('select = "a and"\npaths = ["../s", "t"]\n',
          "bringup/x.toml:1: select: 'a and': column 6: found the end of line, expected a word, 'not' or '('\n"
          "bringup/x.toml:2: paths[0]: found '../s', expected a path below .\n"
          "bringup/x.toml:2: paths[1]: found no file or folder 't' in ."),
         ('select = "vmvx"\n[[lowered]]\ntarget = "x"\n',
-         "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of drivers, paths, reference, "
+         "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of paths, reference, "
          "select, stable"),
         ("select =\n", "bringup/x.toml:1: found a TOML syntax error in column 9: invalid value"),
     ],
