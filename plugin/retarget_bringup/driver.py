@@ -78,7 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         done=None if arguments.json else lambda outcome: _print(outcome_lines(outcome)),
         ended=None if arguments.json else lambda report: _print(report_lines(report)),
-        note=lambda line: print(line, file=sys.stderr, flush=True),
+        note=lambda line: print(line, file=sys.stderr),
     )
     if arguments.results is not None:
         write_checks(arguments.results, reports, arguments.check)

@@ -96,7 +96,7 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object, a
 def _announce(address: str) -> None:
     print(address, flush=True)
     print(f"workers: retarget worker {address}", file=sys.stderr)
-    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)
+    print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr)
 
 
 async def _status(address: str) -> dict[str, Any]:

@@ -130,10 +130,7 @@ def run_found(
     if configs:
         sys.stderr.write(f"checking the drivers of {', '.join(one.name for one in configs)}\n")
         reports = check_drivers(
-            configs,
-            registry=declared.registry,
-            extensions=extensions,
-            note=lambda line: print(line, file=sys.stderr, flush=True),
+            configs, registry=declared.registry, extensions=extensions, note=lambda line: print(line, file=sys.stderr)
         )
         write_checks(folder, reports)
     run = partial(run_pytest, settings.root, folder, extensions=extensions)

@@ -404,6 +404,7 @@ def test_a_further_case_that_fails_on_the_same_rung_is_lower_and_one_that_does_n
     (higher,) = checked(before, of_cases(f="", g="", h="compare")).to_raise
     assert higher.endswith(f"{M}  completes → completes, failing g, h → h")
     assert raised_by(before, of_cases(f="", g="", h="compare"))[1] == [f"{M} completes {DIGEST} fails h"]
+    assert raised_by(before, session(passes("m")))[1] == [f"{M} matches {DIGEST}"]
 
 
 def test_a_case_that_did_not_run_before_and_fails_now_is_no_further_one() -> None:
