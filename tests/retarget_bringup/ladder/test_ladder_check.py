@@ -314,6 +314,10 @@ def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
             assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
             assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
     assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
+    before, text = raised_by(ladder(), of_cases(f="", g="compare"))
+    by_chance = target(rules=TargetRules(whole=rule("run", outcome="intermittent")))
+    seen = found(before, session(fails(outcome=Outcome.INTERMITTENT)), targets=[by_chance])
+    assert [line.text for line in raised(before, seen).lines] == text
 
 
 def test_a_flaky_target_is_lower_once_it_fails_at_each_attempt() -> None:
