@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         done=lambda outcome: _print(outcome_lines(outcome)),
         ended=lambda report: _print(report_lines(report)),
-        note=lambda line: print(line, file=sys.stderr, flush=True),
+        note=lambda line: print(line, file=sys.stderr),
     )
     return 0 if all(is_good(report, is_named=bool(arguments.device)) for report in reports) else 1
 

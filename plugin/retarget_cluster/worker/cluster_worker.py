@@ -146,7 +146,7 @@ class ClusterWorker:
 
     def say(self, text: str) -> None:
         """Print a line for the user who started the worker."""
-        print(f"retarget worker {self._options.name}: {text}", file=sys.stderr, flush=True)
+        print(f"retarget worker {self._options.name}: {text}", file=sys.stderr)
 
     async def _ask(self, name: str, **values: object) -> Any:
         """Call a handler of the scheduler's plugin, as soon as there is a connection."""

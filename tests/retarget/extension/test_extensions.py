@@ -12,8 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 from extension_texts import TINY_COMPILER
-from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, load_extensions
+from retarget.extension import registry
+from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, load_commands, load_extensions
+from retarget.support.dependencies import installed_extensions
 from retarget.support.errors import RetargetError
+from targets_of_doubles import run_target, runtime_config, toolchain
 
 GOOD = (
     "from retarget.extension import hookimpl\n"
@@ -238,3 +241,16 @@ def test_other_processes_find_the_package_of_an_extension_that_is_named(monkeypa
     monkeypatch.setenv(EXTENSIONS_VARIABLE, "outer.inner")
     monkeypatch.setenv("PYTHONPATH", "/there")
     assert Registry.environment() == {"PYTHONPATH": f"/here{os.pathsep}/there"}
+
+
+def test_for_a_subcommand_of_this_package_no_other_extension_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = [one for one in installed_extensions() if one[0] == "retarget"]
+    monkeypatch.setattr(registry, "installed_extensions", lambda: [("another", "no.such.module"), *own])
+    assert (load_commands("list").errors, len(load_commands().errors)) == ((), 1)
+
+
+def test_what_cannot_use_a_toolchain_keeps_its_own(tmp_path: Path) -> None:
+    target, given = run_target(tmp_path, runtime_config()), toolchain(tmp_path)
+    for parts in (("compiler",), ("compiler", "runtime")):
+        moved = Registry().with_toolchain(target, given, parts)
+        assert (moved.compile.compiler.toolchain, moved.runtime.toolchain) == (given, None)

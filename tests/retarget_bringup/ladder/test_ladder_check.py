@@ -307,6 +307,10 @@ def test_chance_neither_fails_nor_raises_where_a_rule_allows_it() -> None:
             assert checked(ladder(m=rung), session(seen), targets=[by_chance]).holds
             assert rungs(ladder(m=rung), session(seen), targets=[by_chance]) == {"m": rung}
     assert len(checked(ladder(m="completes"), session(fails("m", "load")), targets=[by_chance]).failures) == 1
+    before, text = raised_by(ladder(), of_cases(f="", g="compare"))
+    by_chance = target(rules=TargetRules(whole=rule("run", outcome="intermittent")))
+    seen = found(before, session(fails(outcome=Outcome.INTERMITTENT)), targets=[by_chance])
+    assert [line.text for line in raised(before, seen).lines] == text
 
 
 def test_a_lower_rung_by_chance_hides_no_failure() -> None:
@@ -405,6 +409,7 @@ def test_a_further_case_that_fails_on_the_same_rung_is_lower_and_one_that_does_n
     (higher,) = checked(before, of_cases(f="", g="", h="compare")).to_raise
     assert higher.endswith(f"{M}  completes → completes, failing g, h → h")
     assert raised_by(before, of_cases(f="", g="", h="compare"))[1] == [f"{M} completes {DIGEST} fails h"]
+    assert raised_by(before, session(passes("m")))[1] == [f"{M} matches {DIGEST}"]
 
 
 def test_the_first_case_of_a_target_is_named_so_that_a_second_one_that_fails_is_lower() -> None:

@@ -429,14 +429,9 @@ def test_a_target_is_suggested_for_each_sort_of_device(iree: IreeCompiler) -> No
 CAPTURES = """
 import os, sys
 from retarget_iree.compiler.library import CapturedStderr
-
-def free():
-    found = [os.dup(0) for _ in range(3)]
-    for one in found:
-        os.close(one)
-    return found
-
-before = free()
+free = [os.dup(0) for _ in range(3)]
+for one in free:
+    os.close(one)
 for number in range(2):
     sys.stderr.write(f"before {number} ")
     with CapturedStderr() as captured:
@@ -444,7 +439,7 @@ for number in range(2):
         sys.stderr.write("too")
     sys.stderr.write(f"after {number} ")
     print(captured.text)
-assert free() == before
+assert [os.dup(0) for _ in range(3)] == free
 """
 
 

@@ -33,7 +33,7 @@ DEVICE = DeviceInfo(
 def test_a_target_that_was_tried_has_what_is_known_of_it() -> None:
     record = replace(
         passed("s::t", module="m"),
-        compile=CompileRecord(key="k", build="b", seconds=1.5, reused=True),
+        compile=CompileRecord(key="k", build="b", seconds=1.5, reused=True, host="build-7"),
         run=RunRecord(
             load_seconds=0.25,
             run_seconds=0.5,
@@ -61,6 +61,7 @@ def test_a_target_that_was_tried_has_what_is_known_of_it() -> None:
             ("stage", "compare"),
         ),
         *(("compile_key", "k"), ("compiler_build", "b"), ("reused", "true"), ("compile_seconds", "1.500000")),
+        ("compiled_on", "build-7"),
         *(("load_seconds", "0.250000"), ("run_seconds", "0.500000"), ("compare_seconds", "0.125000")),
         *(("ran_on", "gpu-1"), ("case.failed", "f"), ("note", "lost"), *device, *device, ("runtime_build", "IREE 3")),
         *(("result_reused", "2025-06-15T15:06:40Z on build-7"), ("attempts", "2"), ("case_dispatches.f", "a=3")),

@@ -75,7 +75,11 @@ def test_a_large_tree_counts_by_sizes_and_times(cwd: Path, monkeypatch: pytest.M
     (cwd / "objects" / "x.o").write_text("one")
     first = inputs("--search=objects")
     os.utime(cwd / "objects" / "x.o", (1, 1))
-    assert inputs("--search=objects") != first
+    assert (second := inputs("--search=objects")) != first
+    monkeypatch.setattr("retarget.session.cache.key._LARGEST_TREE", 1)
+    by_content = inputs("--search=objects")
+    os.utime(cwd / "objects" / "x.o", (2, 2))
+    assert (inputs("--search=objects"), second == by_content) == (by_content, False)
 
 
 def test_a_folder_without_end_is_refused(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:

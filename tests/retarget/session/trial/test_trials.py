@@ -22,6 +22,7 @@ from retarget.session.trial import run_trial
 from retarget.session.trial import trial as trial_module
 from retarget.session.trial.failures import End, Skip, StageFailedError
 from retarget.session.trial.run_trial import CompileTrial, RunTrial
+from retarget.session.trial.services import TrialServices
 from retarget.support.errors import RetargetError
 
 COMPILED = compile_target("m")
@@ -451,3 +452,26 @@ def test_a_module_whose_device_fails_comes_as_far_as_its_compile(
     trial = World(monkeypatch, devices=RetargetError("the device is gone"), compile=made).trial()
     assert end_of(trial.prepare) == ("RetargetError", "the device is gone")
     assert trial.record.rung == rung
+
+
+@pytest.mark.parametrize(
+    ("skipping", "mismatch", "error", "is_needed"),
+    [
+        (None, None, None, True),
+        ("a rule", None, None, False),
+        (None, "of another system", None, False),
+        (None, None, UnavailableError("no such device"), False),
+    ],
+)
+def test_what_will_be_skipped_is_not_compiled_ahead(
+    skipping: str | None, mismatch: str | None, error: Exception | None, is_needed: bool
+) -> None:
+    def devices_of(_: object) -> None:
+        if error is not None:
+            raise error
+
+    engine = SimpleNamespace(check_compiler=str, host_mismatch=lambda _: mismatch, devices_of=devices_of)
+    services: Any = SimpleNamespace(engine=engine, selected_compiles=(), registry=SimpleNamespace(driver=str))
+    rules: Any = SimpleNamespace(skipping=skipping)
+    target = run_target(compile_target())
+    assert TrialServices.is_compile_needed(services, target, "c", rules) is is_needed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,24 +87,20 @@ def test_the_memory_of_a_machine_is_the_same_whatever_its_system_keeps(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("said", "system", "machine", "vendor"),
+    ("said", "here", "vendor"),
     [
-        ("processor : 0\nvendor_id\t: GenuineIntel\n", "Linux", "x86_64", "Intel"),
-        ("processor : 0\n", "Linux", "aarch64", ""),
-        (None, "Darwin", "arm64", "Apple"),
-        (None, "Darwin", "x86_64", ""),
-        (None, "Windows", "arm64", ""),
+        ("processor : 0\nvendor_id\t: GenuineIntel\n", ("Linux", "x86_64"), "Intel"),
+        ("processor : 0\n", ("Linux", "aarch64"), ""),
+        ("", ("Darwin", "arm64"), "Apple"),
+        ("", ("Darwin", "x86_64"), ""),
+        ("", ("Windows", "arm64"), ""),
     ],
 )
 def test_the_vendor_of_the_cpu_is_what_the_system_says(
-    monkeypatch: pytest.MonkeyPatch, said: str | None, system: str, machine: str, vendor: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, here: tuple[str, str], vendor: str
 ) -> None:
-    def read(*_: object, **__: object) -> str:
-        if said is None:
-            raise FileNotFoundError
-        return said
-
-    monkeypatch.setattr(Path, "read_text", read)
-    monkeypatch.setattr(platform, "system", lambda: system)
-    monkeypatch.setattr(platform, "machine", lambda: machine)
+    if said:
+        (tmp_path / "cpuinfo").write_text(said)
+    monkeypatch.setattr(apis, "Path", lambda _: tmp_path / "cpuinfo")
+    monkeypatch.setattr(apis, "platform", SimpleNamespace(system=lambda: here[0], machine=lambda: here[1]))
     assert host_vendor.__wrapped__() == vendor

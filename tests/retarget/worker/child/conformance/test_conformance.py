@@ -27,7 +27,7 @@ def test_a_device_that_keeps_to_the_protocol_passes() -> None:
 @pytest.mark.parametrize(
     "limits",
     [
-        TransferLimits(asynchronous=False, offset_alignment=4, fill_alignment=8),
+        TransferLimits(asynchronous=False, offset_alignment=4, fill_alignment=32),
         TransferLimits(largest_allocation=LARGEST, in_order=True, moves_overlap=True, maps=False),
         TransferLimits(largest_allocation=LARGEST, offset_alignment=16, writes_maps=False),
     ],
