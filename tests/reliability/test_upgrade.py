@@ -61,10 +61,10 @@ def test_results_are_read_those_of_targets_that_were_unchanged_too(project: Path
 
 
 @pytest.mark.usefixtures("project")
-def test_results_answer_to_their_plan(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_is_to_be_written_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ci", "verify", "--plan", "plan.json", "--results", "results"]) == 1
-    printed = capsys.readouterr().err.splitlines()
-    assert printed[-1] == ("1 problem of the plan of the event 'pr' (2 legs); 4 of 4 targets have a result")
+    printed = capsys.readouterr().err
+    assert "plan.json: found a plan of version 1, expected 2; write it again with `retarget ci plan`" in printed
 
 
 @pytest.mark.slow

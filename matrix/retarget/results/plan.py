@@ -16,7 +16,7 @@ import msgspec
 from retarget.support.errors import RetargetError, display_path
 from retarget.support.files import read_regular
 
-VERSION = 1
+VERSION = 2
 """The version of plan files, incremented when a field changes its meaning."""
 
 
