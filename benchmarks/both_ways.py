@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from msgspec.structs import replace
-from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared, request_of
+from retarget.cli.support import add_expression_arguments, add_path_arguments, read_declared
 from retarget.extension import UnavailableError
 from retarget.model import Failure, RunTarget
 from retarget.session import CacheChoice, Engine, ReferenceRuns
@@ -47,8 +47,8 @@ def main() -> int:
     add_expression_arguments(parser)
     parser.set_defaults(path=["suites"], retarget_extension=[])
     options = parser.parse_args()
-    declared = read_declared(request_of(options, options.path))
-    counts: Counter[str] = Counter()
+    declared = read_declared(options, options.path)
+    counts: Counter[tuple[str, bool, bool]] = Counter()
     seconds = [0.0, 0.0]
     with Engine(registry=declared.registry, cache=CacheChoice.of_command().folder) as engine:
         references = ReferenceRuns(engine)

@@ -35,14 +35,15 @@ def peak() -> float:
 def measure(side: str, holds: bool, elements: int) -> None:
     """Compare once, and print seconds and MiB."""
     from retarget.arrays.comparison import compare_arrays
+    from retarget.model.calls import Tolerance
 
     expected = np.random.default_rng(0).random(elements, dtype=np.float32)
     actual = expected.copy()
     actual *= np.float32(1 + 1e-6 if holds else 1.1)
-    compare_arrays(actual[:100], expected[:100], atol=0, rtol=0)  # what is imported late
+    compare_arrays(actual[:100], expected[:100], Tolerance())  # what is imported late
     before, start = peak(), time.perf_counter()
     if side == "retarget":
-        assert (compare_arrays(actual, expected, atol=1e-5, rtol=1e-5) is None) == holds
+        assert (compare_arrays(actual, expected, Tolerance(atol=1e-5, rtol=1e-5)) is None) == holds
     else:
         try:
             np.testing.assert_allclose(actual, expected, atol=1e-5, rtol=1e-5)
@@ -57,6 +58,7 @@ def small_case() -> tuple[float, float]:
     """Return the medians of milliseconds for loading, and for reading values and comparing."""
     from retarget.arrays.comparison import compare_arrays
     from retarget.extension import CaseRequest, FunctionInfo
+    from retarget.model.calls import Tolerance
     from retarget_cases.loader import CasesLoader
 
     types = ("tensor<2x2xf32>",) * 2
@@ -81,7 +83,9 @@ def small_case() -> tuple[float, float]:
             loaded = time.perf_counter()
             data = case.read()
             assert data.expected is not None
-            assert compare_arrays(data.inputs[1], data.expected[0], atol=1e-5, rtol=1e-5) is not None
+            expected = data.expected[0]
+            assert expected is not None
+            assert compare_arrays(data.inputs[1], expected, Tolerance(atol=1e-5, rtol=1e-5)) is not None
             loading.append(1000 * (loaded - start))
             judging.append(1000 * (time.perf_counter() - loaded))
     return statistics.median(loading[1:]), statistics.median(judging[1:])  # the first imports

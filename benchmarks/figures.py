@@ -19,9 +19,10 @@ import datetime
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 REACHED = Path(__file__).with_suffix(".toml")
 ALLOWED = 1.25
@@ -84,7 +85,7 @@ def main() -> int:
     options = parser.parse_args()
     written = tomllib.loads(REACHED.read_text()) if REACHED.exists() else {}
     reached = {name: float(figure["ratio"]) for name, figure in written.items()}
-    measure = {"cold": cold, **{name: partial(of_warm_sessions, name) for name in SIDES}}
+    measure: dict[str, Callable[[], Any]] = {"cold": cold, **{name: partial(of_warm_sessions, name) for name in SIDES}}
     found = {name: least(pairs(), None if options.write else reached.get(name)) for name, pairs in measure.items()}
     for name, ratio in found.items():
         before = f"{reached[name]:.2f} on {written[name]['reached']}" if name in reached else "nothing yet"

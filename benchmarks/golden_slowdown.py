@@ -100,7 +100,7 @@ def groups_of(load: Callable[[], Any], inputs: Sequence[Any], name: str) -> Sequ
 
     def replaced(self: Commands, kernel: Any, members: Any, count_groups: Callable[[Any], Any]) -> Any:
         def counted(workload: Sequence[int]) -> Sequence[Sequence[int]]:
-            counts = count_groups(workload)
+            counts: Sequence[Sequence[int]] = count_groups(workload)
             if kernel.name == name:
                 found.append(tuple(counts[0]))
             return counts

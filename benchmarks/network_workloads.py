@@ -45,7 +45,8 @@ def _argument(seed: int, shape: Sequence[int], dtype: str) -> Array:
         return random.integers(0, 40, shape)
     if len(shape) == 1:
         return random.uniform(0.75, 1.25, shape).astype(dtype)
-    return (random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))).astype(dtype)
+    values: Array = random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))
+    return values.astype(dtype)
 
 
 def attention(batch: int, heads: int, length: int, width: int) -> str:
@@ -136,7 +137,7 @@ def _resnet() -> Network:
     import onnx
 
     sys.path.insert(0, str(SUITE))
-    import prepare
+    import prepare  # type: ignore[import-not-found]
 
     light = Path(onnx.__file__).parent / "backend/test/data/light/light_resnet50.onnx"
     model = prepare.with_weights(prepare.converted(onnx.load(light)), seed=0)

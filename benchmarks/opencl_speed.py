@@ -192,7 +192,7 @@ def small_model(layers: int = 10) -> Workload:
 {body}
   return {value} : {kind}
 }}"""
-    weights = (_random((64, 64)) / 8).astype(np.float32)
+    weights = _random((64, 64)).astype(np.float32) / np.float32(8)
     flops = 2.0 * 64**3 * layers
     return Workload(
         name=f"{layers}-dispatch model",
@@ -262,7 +262,8 @@ class Backend(Protocol):
 def best(run: Callable[[], object], seconds: float) -> float:
     """Return the shortest time of the calls that fit into `seconds`, at least three."""
     run()
-    found, end = [], time.perf_counter() + seconds
+    found: list[float] = []
+    end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 3:
         start = time.perf_counter()
         run()
@@ -344,7 +345,7 @@ class IreeBackend:
     def _load(self, workload: Workload, repeats: int) -> tuple[Callable[[], Any], Array]:
         import iree.runtime as rt
 
-        program = self._device.load(self._compile(workload.text, repeats))
+        program: Any = self._device.load(self._compile(workload.text, repeats))
         result = np.asarray(program.call("main", workload.inputs, print)[0])
         # The program's own call copies arguments and results; what is timed here does not.
         context, entry = program._context, program._entries["main"]  # noqa: SLF001
@@ -457,11 +458,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 result = backend.prepare(workload)
                 reference = result if reference is None else reference
-                error = float(np.max(np.abs(result.astype(np.float64) - reference.astype(np.float64))))
+                off = float(np.max(np.abs(result.astype(np.float64) - reference.astype(np.float64))))
                 bound = workload.tolerance * max(1.0, float(np.max(np.abs(reference))))
-                if not error <= bound:
+                if not off <= bound:
                     wrong = True
-                    row.append(Timing(backend=backend.name, workload=workload.name, error=f"wrong by {error:g}"))
+                    row.append(Timing(backend=backend.name, workload=workload.name, error=f"wrong by {off:g}"))
                     continue
                 wall, device = backend.measure(options.seconds)
                 row.append(Timing(backend=backend.name, workload=workload.name, wall=wall, device=device))

@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def _resident(what: str) -> int:
     return int(next(line for line in lines if line.startswith(what)).split()[1]) * 1024
 
 
-def _load(artifact: Path, digest: str, device: str) -> dict[str, float]:
+def _load(artifact: Path, digest: str, device: str) -> dict[str, Any]:
     from retarget.model import Origin, RuntimeConfig
     from retarget.worker.artifact import map_artifact
     from retarget_opencl.run.driver import OpenClDriver
@@ -76,7 +77,7 @@ def _load(artifact: Path, digest: str, device: str) -> dict[str, float]:
     before = _resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the highest resident size starts anew
     start = time.perf_counter()
-    data = map_artifact(artifact, digest)
+    data: Any = map_artifact(artifact, digest)
     compared = time.perf_counter()
     driver.needs(data)
     program = opened.load(data)
@@ -86,7 +87,7 @@ def _load(artifact: Path, digest: str, device: str) -> dict[str, float]:
     opened._pool.clear()  # noqa: SLF001 - the weights; the kernels stay built
     gc.collect()
     loading = time.perf_counter()
-    program = opened.load(map_artifact(artifact, ""))
+    program = opened.load(cast("bytes", map_artifact(artifact, "")))
     opened.queue.finish()
     loaded = time.perf_counter()
     program = opened.load(data)
@@ -112,7 +113,7 @@ def _plain(artifact: Path) -> tuple[float, float]:
     memory = np.empty(size, np.uint8)
     with artifact.open("rb", buffering=0) as file:
         at = 0
-        while count := file.readinto(memory[at : at + _PIECE]):
+        while count := file.readinto(memory.data[at : at + _PIECE]):
             at += count
     return read - start, time.perf_counter() - read
 

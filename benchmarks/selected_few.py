@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 SUITES = 10
 COMPILERS = {
@@ -126,7 +127,7 @@ def main() -> None:
         (folders["plain"] / "test_one.py").write_text("def test_one():\n    pass\n")
         write_project(folders["few"], 0)
         write_project(folders["many"], options.targets)
-        sessions = {"plain pytest, one test": (folders["plain"], [], 1)}
+        sessions: dict[str, Any] = {"plain pytest, one test": (folders["plain"], [], 1)}
         sessions["10 targets of few, ids"] = folders["few"], ids, 10
         sessions |= {f"10 of {options.targets}, {way}": (folders["many"], words, 10) for way, words in ways.items()}
         plugins = (

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import distributed.scheduler
@@ -279,7 +280,7 @@ class Simulation:
                 sys.exit(f"benchmark: found the event {what_happened}")
             self.outbox.append((self._take, attempt))
         for receive, message in self.outbox:
-            self.events.at(self._scheduler_free + LATENCY, lambda receive=receive, message=message: receive(message))
+            self.events.at(self._scheduler_free + LATENCY, partial(receive, message))
         self.outbox.clear()
 
     def _busy(self, seconds: float) -> float:
