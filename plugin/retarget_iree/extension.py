@@ -40,7 +40,7 @@ def retarget_commands() -> Iterable[CommandModule]:
         CommandModule(
             name="import-xfails",
             module="retarget_iree.import_xfails",
-            help="turn expected failures and golden values in config files of iree-test-suites into rules",
+            help="turn expected failures in config files of iree-test-suites into rules",
             examples=(("retarget import-xfails onnx_ops_cpu_llvm_sync.json", "print the rules"),),
         ),
     )

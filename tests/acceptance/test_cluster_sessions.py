@@ -85,12 +85,13 @@ def test_a_session_whose_cluster_did_not_start_ends_with_one_error_and_runs_noth
     [
         (
             ("--retarget-cluster=localhost",),
-            "ERROR: --retarget-cluster: found 'localhost', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler",
+            "ERROR: --retarget-cluster: found 'localhost', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, "
+            "which `retarget cluster start` starts",
         ),
         (
             ("--retarget-cluster=heer:1",),
-            "ERROR: --retarget-cluster: found 'heer:1', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler "
-            "(schemes that are installed: *; did you mean 'here'?)",
+            "ERROR: --retarget-cluster: found 'heer:1', expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, "
+            "which `retarget cluster start` starts (schemes that are installed: *; did you mean 'here'?)",
         ),
         pytest.param(
             ("--retarget-cluster=here:1", "-n1"),

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from declaration_texts import load_all
 from fuzzed_readers import sealed_opencl
 from mutations import mutated
 from retarget.extension import UnavailableError
@@ -31,7 +30,7 @@ from retarget.support import RetargetError
 from retarget.worker.messages import RunModule
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from declaration_texts import VMVX_FLAGS, compiler, declarations, runtime, suite, target
+from declaration_texts import VMVX_FLAGS, compiler, declarations, load_all, runtime, suite, target
 from mlir_modules import GOOD
 
 _SECONDS = 20.0

@@ -38,6 +38,17 @@ def _errors(folder: Path, text: str) -> list[str]:
     return [str(one).replace(f"{folder}/", "") for one in raised.value.diagnostics]
 
 
+def test_keys_that_are_gone_are_errors_that_name_what_takes_their_place(tmp_path: Path) -> None:
+    found = _errors(tmp_path, "only_changed = true\n[[event]]\npaths_ignore = ['docs/**']\n")
+    gone = [line for line in found if "in its place" in line]
+    assert [line.partition(": found")[0] for line in gone] == [
+        "ci.toml:1: only_changed",
+        "ci.toml:3: event[0].paths_ignore",
+    ]
+    reuse = "; in its place `--retarget-reuse-results` takes the results that still hold: docs/ci.md"
+    assert all(line.endswith(reuse) for line in gone)
+
+
 def test_a_file_is_read_as_frozen_data_with_the_location_of_each_table(tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     config = _read(

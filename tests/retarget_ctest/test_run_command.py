@@ -72,7 +72,10 @@ def test_an_artifact_that_was_compiled_by_hand_is_run_in_place_of_a_compile(
     subprocess.run([tool, "linalg/wrong.mlir", *flags, "-o", artifact], check=True)
     given = ["--artifact", str(artifact)]
     assert main(["run", f"{SUITE}::good_vmvx_sync", *given]) == 1
-    assert capsys.readouterr().out.splitlines()[1].startswith("compare: wrong: ")
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[1].startswith("compare: wrong: ")
+    assert f" --artifact={artifact} " in printed
+    assert "iree-compile" not in printed
     assert main(["run", f"{SUITE}::good_vmvx_sync", f"{SUITE}::wrong_vmvx_sync", *given]) == 1
     assert f"{artifact} is taken for that of good_vmvx; run one at a time" in capsys.readouterr().out
     assert main(["run", f"{SUITE}::good_vmvx_sync", "--artifact", str(tmp_path / "none")]) == 1

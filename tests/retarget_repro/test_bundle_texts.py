@@ -94,6 +94,17 @@ def test_variables_are_those_of_compile_and_run() -> None:
     assert made(run=msgspec.structs.replace(RUN, env={"B": "2", "A": "3"})).variables == ("A", "B")
 
 
+def test_a_bundle_of_a_run_behind_run_under_says_where_to_run_it(tmp_path: Path) -> None:
+    write_json(made(run=RUN), tmp_path)
+    file = tmp_path / "bundle.json"
+    plain = msgspec.json.decode(file.read_bytes())
+    file.write_bytes(msgspec.json.encode({**plain, "run": {**plain["run"], "run_under": ["qemu-aarch64"]}}))
+    with pytest.raises(
+        RetargetError, match="found a run behind run_under, which no bundle holds: run the target where"
+    ):
+        read_bundle(tmp_path)
+
+
 def test_a_description_may_have_so_many_bytes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_json(made(), tmp_path)
     size = (tmp_path / "bundle.json").stat().st_size

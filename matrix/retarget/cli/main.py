@@ -8,18 +8,19 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from retarget import __version__
 from retarget.extension.products import Command
 from retarget.extension.registry import load_commands
-from retarget.support.errors import RetargetError, did_you_mean
+from retarget.support.errors import REPLACED, RetargetError, did_you_mean
 
 TRACEBACK_VARIABLE = "RETARGET_TRACEBACK"
 _SHOWN = 100
-
 
 _MORE_HELP = "retarget COMMAND --help shows the options of a command, with examples.\n"
 _EXIT_STATUS = """\
@@ -37,20 +38,20 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         parsed, extras = super().parse_known_args(args, namespace)
-        is_mixed = any(not word.startswith("-") for word in extras) and "--" not in (args or ())
-        if self._is_again or self._subparsers is not None or not is_mixed:
+        if self._is_again or self._subparsers is not None or not extras:
             return parsed, extras
-        self._is_again = True
-        try:
-            return self.parse_known_intermixed_args(args)
-        except TypeError:  # argparse cannot mix these positional arguments with options
-            return parsed, extras
-        finally:
-            self._is_again = False
+        if any(not word.startswith("-") for word in extras) and "--" not in (args or ()):
+            self._is_again = True
+            with suppress(TypeError):  # argparse cannot mix these positional arguments with options
+                parsed, extras = self.parse_known_intermixed_args(args)
+        if extras:
+            self.error(f"found {' '.join(extras)}, which {self.prog} does not take")
+        return parsed, extras
 
-
-_NOT_READ = 141
-"""The exit status where the reader of our output closed it, as of programs that SIGPIPE ends: nothing has passed."""
+    def error(self, message: str) -> NoReturn:
+        """End with wrong usage, and name what takes the place of an action or option that is gone."""
+        words = re.findall(r"[-a-z]+", message)
+        super().error(message + "".join(REPLACED.get(f"{self.prog} {word}", "") for word in words))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has closed it (`| head`). Python's own flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _NOT_READ
+        return 141  # as of programs that SIGPIPE ends: nothing has passed
     except KeyboardInterrupt:
         return 130
     except argparse.ArgumentError as error:
@@ -119,13 +120,12 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _parser_of(command: Command, parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _parser_of(command: Command, parser: argparse.ArgumentParser) -> None:
     statuses = _columns("exit status:", getattr(command, "statuses", ())) or _EXIT_STATUS
     parser.epilog = "\n".join(filter(None, (_columns("examples:", command.examples), statuses)))
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_arguments(parser)
     parser.set_defaults(command=command)
-    return parser
 
 
 def _listed(errors: Sequence[RetargetError]) -> list[str]:

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ValidationError
 from retarget.declare.schema.export import model_schema, type_words
 from retarget.declare.schema.kept import SORTS, Declared, FileTables
 from retarget.declare.schema.tables import ConfigTable, DeclarationFile, table_of
-from retarget.support.errors import Diagnostic, did_you_mean
+from retarget.support.errors import REPLACED, Diagnostic, did_you_mean
 from retarget.support.toml import KeyPath, Problem
 
 _Table = TypeVar("_Table", bound=BaseModel)
@@ -271,7 +271,7 @@ def schema_problems(
             known = sorted(_option(_schema_at(schema, path[:-1]), "object").get("properties", ()))
             key = str(path[-1])
             problems[path] = f"found the unknown key {key!r}, expected one of {', '.join(known)}"
-            problems[path] += did_you_mean(key, known)
+            problems[path] += REPLACED.get(f"{model.__name__} {key}") or did_you_mean(key, known)
         elif entry["type"] == "missing":
             problems[path] = f"found no such key, expected {expected}"
         elif entry["type"] == "string_too_long" and isinstance(found, str):

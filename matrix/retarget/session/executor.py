@@ -132,7 +132,7 @@ class ExecutorSession(Struct, frozen=True, kw_only=True):
 
 def _entry_point(address: str) -> importlib.metadata.EntryPoint:
     points = {point.name: point for point in importlib.metadata.entry_points(group=_GROUP)}
-    forms = "expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler"
+    forms = "expected tcp://HOST:PORT or tls://HOST:PORT of a scheduler, which `retarget cluster start` starts"
     match = _ADDRESS.fullmatch(address)
     if match is None:
         msg = f"found {address!r}, {forms}"

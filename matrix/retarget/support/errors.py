@@ -1,8 +1,6 @@
 """Errors a user can cause, and how they are worded.
 
 Every message says what was found, where, what was expected, and what to do next.
-
-How a missing extra of this project is installed, as a command that works where it is shown.
 """
 
 from __future__ import annotations
@@ -23,6 +21,18 @@ _NAMED = 8
 
 _SHOWN = 100
 """How many diagnostics the text of one error has: a generated file may be wrong in each of its lines."""
+
+_REUSE = "; in its place `--retarget-reuse-results` takes the results that still hold: docs/ci.md"
+REPLACED = {
+    "CiFileTable only_changed": _REUSE,
+    "CiFileTable paths_ignore": _REUSE,
+    "_SettingsTable drivers": "; in its place `retarget bringup driver` checks them",
+    "retarget ci plan --since": _REUSE,
+    "retarget ci summary": "; in its place `retarget results show` lists failures",
+    "retarget ci emit --check": "; in its place `retarget ci verify` compares the files",
+    "retarget compare --seed": "; in its place `retarget init` writes cases with generated inputs",
+}
+"""What takes the place of a key of a file's model, and of an action or option of a command, that is gone."""
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """The control characters of terminals, as escapes: files may be a stranger's."""

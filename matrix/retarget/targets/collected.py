@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -167,6 +168,10 @@ class PytestConfiguration(Struct, frozen=True, kw_only=True):
 
 class SelectionUsageError(RetargetError):
     """pytest refuses the arguments: a path that is not there, an expression that is none."""
+
+    def __str__(self) -> str:
+        undeclared = r"not found: ([^:\n]+)\n\(no match in any of .*\)"  # pytest's words for a file without tests
+        return re.sub(undeclared, r"no suite declares \1; `retarget init` writes one for a folder", super().__str__())
 
 
 class PytestPlugin(Protocol):

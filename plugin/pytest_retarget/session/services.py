@@ -43,7 +43,7 @@ class Services(Trials):
         commands = Commands(
             registry=registry,
             folder=config.invocation_params.dir,
-            compiles=settings.artifacts is None or not settings.artifacts.is_dir(),  # a file stands for one compile
+            compiles=settings.artifacts is None,
             extensions=settings.extensions,
             toolchains=settings.toolchains,
             timeouts=timeouts,

@@ -146,8 +146,9 @@ def read_bundle(folder: Path) -> Bundle:
             msg = f"{file}: found format {found}, expected {FORMAT}; another version of retarget wrote it"
             raise RetargetError(msg)
         plain.pop("packages", None)  # release 0.2 wrote it, and the command that a tool was run under
-        if isinstance(run := plain.get("run"), dict) and not run.get("run_under"):
-            run.pop("run_under", None)
+        if isinstance(run := plain.get("run"), dict) and run.pop("run_under", None):
+            msg = f"{file}: found a run behind run_under, which no bundle holds: run the target where that command is"
+            raise RetargetError(msg)
         return msgspec.convert(plain, Bundle)
     except OSError as error:
         msg = f"{folder} is no bundle: {file.name} cannot be read: {error.strerror or error}"

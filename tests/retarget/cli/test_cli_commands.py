@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -91,27 +92,56 @@ def test_commands_that_ask_extensions_take_one_that_no_entry_point_names(run: Ru
 @pytest.mark.parametrize(
     ("words", "paths", "left"),
     [
-        (("a", "--option", "1", "b"), ["a", "b"], []),
-        (("a", "--option", "1", "--no"), ["a"], ["--no"]),
-        (("a", "--option", "1", "--", "b"), ["a"], ["b"]),
+        (("a", "--option", "1", "b"), ["a", "b"], ""),
+        (("a", "--option", "1", "--no"), [], "found --no, which retarget x does not take"),
+        (("a", "--option", "1", "--", "b"), [], "found -- b, which retarget x does not take"),
     ],
 )
 def test_arguments_are_on_both_sides_of_an_option_up_to_two_dashes(
-    words: tuple[str, ...], paths: list[str], left: list[str]
+    words: tuple[str, ...], paths: list[str], left: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parser = _Parser()
+    parser = _Parser(prog="retarget x")
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--option")
-    found, extras = parser.parse_known_args(words)
-    assert (found.paths, [word for word in extras if word != "--"]) == (paths, left)
+    with pytest.raises(SystemExit) if left else nullcontext():
+        assert parser.parse_known_args(words)[0].paths == paths
+    assert left in capsys.readouterr().err.replace("found b,", "found -- b,")
 
 
-def test_arguments_that_argparse_does_not_mix_with_options_are_left_over() -> None:
-    parser = _Parser()
+def test_arguments_that_argparse_does_not_mix_with_options_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = _Parser(prog="retarget x")
     parser.add_mutually_exclusive_group().add_argument("one", nargs="?")
     parser.add_argument("--option")
-    found, left = parser.parse_known_args(["--option", "1", "a", "b"])
-    assert (found.one, found.option, left) == ("a", "1", ["b"])
+    with pytest.raises(SystemExit):
+        parser.parse_known_args(["--option", "1", "a", "b"])
+    assert capsys.readouterr().err.endswith("retarget x: error: found b, which retarget x does not take\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (
+            ("ci", "plan", "--event", "pr", "--since", "HEAD"),
+            "usage: retarget ci plan [-h] --event NAME [-o FILE]\n"
+            "retarget ci plan: error: found --since HEAD, which retarget ci plan does not take; in its place "
+            "`--retarget-reuse-results` takes the results that still hold: docs/ci.md\n",
+        ),
+        (("ci", "emit", "--check"), "does not take; in its place `retarget ci verify` compares the files\n"),
+        (("ci", "summary"), "'schema'); in its place `retarget results show` lists failures\n"),
+        (
+            ("compare", "--configs", "a,b", "--seed", "1"),
+            "in its place `retarget init` writes cases with generated inputs\n",
+        ),
+        (("cache", "info", "--seed"), "retarget cache: error: found --seed, which retarget cache does not take\n"),
+    ],
+)
+def test_an_unknown_option_is_an_error_of_its_action_and_names_what_replaces_it(
+    words: tuple[str, ...], error: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert (ended.value.code, capsys.readouterr().err[-len(error) :]) == (2, error)
 
 
 def test_output_whose_reader_has_gone_does_not_end_as_a_pass(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,9 @@ def test_a_line_that_commands_the_terminal_is_refused() -> None:
         ('select = "vmvx"\n[[lowered]]\ntarget = "x"\n',
          "bringup/x.toml:2: lowered: found the unknown key 'lowered', expected one of paths, reference, "
          "select, stable"),
+        ('select = "vmvx"\ndrivers = ["npu"]\n',
+         "bringup/x.toml:2: drivers: found the unknown key 'drivers', expected one of paths, reference, "
+         "select, stable; in its place `retarget bringup driver` checks them"),
         ("select =\n", "bringup/x.toml:1: found a TOML syntax error in column 9: invalid value"),
     ],
 )  # fmt: skip

@@ -165,9 +165,7 @@ def _declaring(arguments: argparse.Namespace) -> list[_Found]:
         if (module.name == arguments.module if wanted is None else wanted in map(Path.resolve, _files(module)))
     ]
     if not found and wanted is not None:
-        msg = (
-            f"no suite declares the module {display_path(path)}; `retarget init` writes one for the modules of a folder"
-        )
+        msg = f"no suite declares {display_path(path)}; `retarget init` writes one for the modules of a folder"
         raise argparse.ArgumentError(None, msg)
     if not found:
         hint = did_you_mean(arguments.module, {module.name for one in declared.suites for module in one.suite.modules})
