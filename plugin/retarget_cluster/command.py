@@ -86,7 +86,7 @@ async def serve_scheduler(scheme: str, host: str, port: int, security: object) -
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    address = started.address.replace("tls://", f"{scheme}://", 1)
+    address = started.address.replace("tls://", f"{scheme}://")
     print(address, flush=True)
     print(f"workers: retarget worker {address}", file=sys.stderr)
     print(f"sessions: pytest --retarget-cluster {address}", file=sys.stderr, flush=True)

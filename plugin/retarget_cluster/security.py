@@ -85,7 +85,7 @@ def address_of(text: str) -> str:
 
 def dialled(address: str) -> str:
     """Return what Dask is to dial for the address of a scheduler; `security_for` has checked it."""
-    return address.replace("tcp://", "tls://", 1)
+    return address.replace("tcp://", "tls://")
 
 
 def worker_host(address: str) -> str | None:

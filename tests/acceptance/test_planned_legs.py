@@ -94,10 +94,10 @@ def test_a_plan_that_was_changed_by_hand_is_an_error(planned: Project) -> None:
 
 def test_a_plan_that_cannot_be_read_is_an_error(planned: Project) -> None:
     path = planned.path / "plan.json"
-    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    path.write_text(path.read_text().replace('"version": 2', '"version": 1'))
     [line] = refused(planned, *PLAN, "--retarget-leg=build-0")
     assert line.endswith(
-        "plan.json: found a plan of version 2, expected 1; write it again with `retarget ci plan` of this retarget"
+        "plan.json: found a plan of version 1, expected 2; write it again with `retarget ci plan` of this retarget"
     )
     path.unlink()
     [line] = refused(planned, *PLAN, "--retarget-leg=build-0")

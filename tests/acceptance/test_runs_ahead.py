@@ -11,6 +11,13 @@ COUNTS = "run: pass-99\n"
 """A module that passes, and counts its runs beside itself."""
 
 
+@pytest.fixture(autouse=True)
+def no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of this machine may have hooks around targets: then no target begins ahead."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_retarget.plugin")
+
+
 def runs(project: Project, module: str) -> int:
     count = project.path / "suites" / f"{module}.mlir.count"
     return int(count.read_text()) if count.exists() else 0

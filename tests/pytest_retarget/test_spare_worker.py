@@ -31,7 +31,7 @@ class Events:
         (("matrix.toml",), (), ["started", "collection", "closed"]),
         (("suites/suite.toml",), ("suites",), ["started", "collection", "closed"]),
         (("suites/suite.toml",), ("suites/suite.toml",), ["started", "collection", "closed"]),
-        (("suites/matrix.toml",), ("test_it.py",), ["collection"]),
+        (("suites/matrix.toml",), ("test_spare.py",), ["collection"]),
         (("matrix.toml",), ("--collect-only",), ["collection"]),
         (("matrix.toml",), ("--setup-only",), ["collection"]),
         (("matrix.toml",), ("-n1",), ["collection"]),
@@ -47,9 +47,9 @@ def test_a_worker_starts_before_collection_where_a_path_has_declarations(
     arguments: tuple[str, ...],
     expected: list[str],
 ) -> None:
-    for name in (".git/HEAD", "test_it.py", *files):
+    for name in (".git/HEAD", "test_spare.py", *files):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("def test_it(): pass\n" if name == "test_it.py" else "")
+        (tmp_path / name).write_text("def test_spare(): pass\n" if name == "test_spare.py" else "")
     monkeypatch.chdir(tmp_path)
     told = Events()
     monkeypatch.setattr("retarget.worker.SpareWorker", lambda: Spare(told.events))

@@ -74,6 +74,7 @@ async def test_what_a_worker_held_is_lost_when_it_stays_away(monkeypatch: pytest
     monkeypatch.setattr(relay_module, "_GRACE", 0.0)
     relay = await started()
     relay.claim("a", "s", "one", "t")
+    relay.claim("b", "s", "two", "t")
     relay.remove_worker(None, "tcp://1", stimulus_id="")
     await asyncio.sleep(0.01)
     assert told(relay) == [("lost", "a", "gpu-1")]

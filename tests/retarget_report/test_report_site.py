@@ -121,6 +121,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p>mine</p>")
     with pytest.raises(RetargetError, match="choose another folder with -o"):
         write_site(report, tmp_path)
+    with pytest.raises(RetargetError, match=r"^cannot write the page to .*/index.html/page: Not a directory$"):
+        write_site(report, tmp_path / "index.html" / "page")
     assert (tmp_path / "index.html").read_text() == "<p>mine</p>"
 
 

@@ -271,9 +271,9 @@ def _decompressed(content: bytes) -> bytes:
     """Return what is packed in a file. Raises `OSError`, `EOFError` and `zlib.error` for a damaged one."""
     most = _LARGEST + _RATIO * len(content)
     with gzip.open(io.BytesIO(content)) as stream:
-        data = stream.read(most + 1)
-    if len(data) > most:
-        msg = f"its {len(content)} bytes hold more than {most}"
+        data = stream.read(most)
+    if len(data) == most:
+        msg = f"its {len(content)} bytes hold {most} or more"
         raise OSError(msg)
     return data
 

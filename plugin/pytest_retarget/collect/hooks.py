@@ -45,8 +45,6 @@ class CollectionHooks(Refusing):
             self._refused(error, items)
 
     def _refused(self, error: pytest.UsageError, items: list[pytest.Item]) -> None:
-        if not self._is_worker:
-            raise error
         if not self._errors:  # the first says it
             self.refuse(error.args, items)
 

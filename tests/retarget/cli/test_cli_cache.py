@@ -90,6 +90,16 @@ def test_generated_modules_and_leftovers_are_shown_and_cleared(
     assert [path.name for path in made.iterdir() if path.is_dir()] == ["words-2"]
 
 
+@pytest.mark.parametrize(("mode", "said"), [("read", "only read"), ("read-write", "read and written")])
+def test_info_says_how_the_shared_store_is_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mode: str, said: str
+) -> None:
+    monkeypatch.setenv("RETARGET_REMOTE_STORE", str(folder.parent))
+    monkeypatch.setenv("RETARGET_REMOTE_STORE_MODE", mode)
+    run("info", "--cache-dir", str(folder))
+    assert capsys.readouterr().out.endswith(f"\nshared store {folder.parent} (answers; {said})\n")
+
+
 @pytest.mark.parametrize("action", ["info", "clear", "verify"])
 def test_a_file_in_the_folders_place_is_refused(tmp_path: Path, action: str) -> None:
     (tmp_path / "file").touch()

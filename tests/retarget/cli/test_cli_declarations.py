@@ -189,7 +189,7 @@ def test_builds_are_a_file_that_cmake_includes(project: Path, tmp_path: Path, ru
     script = tmp_path / "show.cmake"
     loop = ["foreach(one IN LISTS Retarget_RUNTIMES)", "message(${one})", "endforeach()"]
     script.write_text("\n".join([out, *loop, *show]))
-    cmake = Path(sys.executable).with_name("cmake")
+    cmake = Path(pytest.importorskip("cmake").CMAKE_BIN_DIR) / "cmake"
     shown = subprocess.run([cmake, "-P", script], check=True, capture_output=True, text=True).stderr
     assert shown.splitlines() == ["elsewhere", "rt", "//toy", "TOY=ON", "ios"]
 

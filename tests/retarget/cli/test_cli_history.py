@@ -158,4 +158,4 @@ def test_a_regression_is_open_that_only_another_device_passes(cwd: Path, run: Ru
     Path("2.jsonl").write_bytes(file_of([session("s2", day=2, killed=True)]))
     run("add", "2.jsonl", "--to", "history")
     assert f"{T}: no result in the last run, since 20250615T" in run("list", "--from", "history")[1]
-    assert "  now      no result in the last run\n" in run("show", T, "--from", "history")[1]
+    assert "  now      no result in the last run\n  ran " in run("show", T, "--from", "history")[1]

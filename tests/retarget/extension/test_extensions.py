@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from extension_texts import TINY_COMPILER
+from msgspec.structs import replace
 from retarget.extension import registry
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, load_commands, load_extensions
 from retarget.support.dependencies import installed_extensions
@@ -249,8 +250,11 @@ def test_for_a_subcommand_of_this_package_no_other_extension_is_imported(monkeyp
     assert (load_commands("list").errors, len(load_commands().errors)) == ((), 1)
 
 
-def test_what_cannot_use_a_toolchain_keeps_its_own(tmp_path: Path) -> None:
+def test_what_cannot_use_a_toolchain_keeps_its_own(write: Write, tmp_path: Path) -> None:
     target, given = run_target(tmp_path, runtime_config()), toolchain(tmp_path)
     for parts in (("compiler",), ("compiler", "runtime")):
         moved = Registry().with_toolchain(target, given, parts)
         assert (moved.compile.compiler.toolchain, moved.runtime.toolchain) == (given, None)
+    tiny = replace(moved.compile.compiler, compiler="tiny")
+    with pytest.raises(RetargetError, match=r"^toolchain 'mine' \(.*names it, and the compiler 'tiny' uses no toolch"):
+        load_extensions([write("ext_good", GOOD)], installed=()).worker_environment(tiny)

@@ -149,10 +149,10 @@ def test_a_line_that_nothing_could_show_is_damaged(tmp_path: Path, line: str, wh
     assert why in message
 
 
-DEEP = '{"version": 1, "x": ' + "[" * 100_000
+DEEP = '{"version": 2, "x": ' + "[" * 100_000
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"version": 1, "event": "pr"}', "\xff", DEEP])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"version": 2, "event": "pr"}', "\xff", DEEP])
 def test_another_file_is_no_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="latin-1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import iree.runtime as rt
 import pytest
 from iree_support import OpenDevice
 from retarget.extension import BufferRange, DriverError
@@ -45,3 +46,11 @@ def test_local_sync_refuses_to_wait_for_ever(open_device: OpenDevice) -> None:
         transfers.fill(BufferRange(buffer, 0, 4), b"\x01", [event])
     transfers.signal(event)
     assert transfers.wait(transfers.fill(BufferRange(buffer, 0, 4), b"\x01", [event]), 10)
+
+
+def test_mappable_memory_is_the_hosts(open_device: OpenDevice) -> None:
+    transfers = open_device("local-sync").transfers()
+    assert transfers is not None
+    kinds = [transfers.allocate(4, mappable).hal.memory_type() for mappable in (True, False)]
+    for kind, memory in zip(kinds, (rt.MemoryType.HOST_LOCAL, rt.MemoryType.DEVICE_LOCAL), strict=True):
+        assert kind & int(memory) == int(memory)

@@ -113,12 +113,7 @@ class _Covering:
             if rule.outcome != "xfail" or rule.is_expired:
                 continue
             same = [failure for failure in failures if failure.is_content_of(rule) and failure.has_reason_of(rule)]
-            reach = self._rules.reach(rule) if same else {}
-            joining = [
-                failure
-                for failure in same
-                if failure.module not in reach and self._selects_just(rule, failure.module, failures[failure])
-            ]
+            joining = [failure for failure in same if self._selects_just(rule, failure.module, failures[failure])]
             names = {failure.module for failure in joining}
             for failure in joining:
                 del failures[failure]

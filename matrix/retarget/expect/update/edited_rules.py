@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from retarget.expect.matching import Effect, RuleSet, Specificity, is_judged_at, specificity
+from retarget.expect.matching import RuleSet, Specificity, is_judged_at, specificity
 from retarget.model import CompileTarget, Expectation, Origin, Suite, Target
 from retarget.model.names import is_glob
 from retarget.model.outcomes import Observation
@@ -101,15 +101,10 @@ class EditedRules:
         """Return whether a target stands on a device that was seen with other configs only."""
         return key[1] in self._suites[key[0]].elsewhere
 
-    def effect(self, rule: Expectation) -> Effect:
-        """Return what a rule was seen to do in all suites that it serves."""
-        return self._effects.get(rule.origin, Effect())
-
     def update_in_force(self) -> None:
         """Work out what is in force, after changes."""
         self.in_force: dict[Key, Expectation] = {}
         self.deferred: set[Key] = set()
-        self._effects: dict[Origin, Effect] = {}
         pairs: dict[tuple[Origin, Origin], str] = {}
         for name, one in self._suites.items():
             rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
@@ -118,8 +113,6 @@ class EditedRules:
             self.in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
             pairs_deferred = ((target, origin) for target, origin in assignment.deferred if target in rules_in_force)
             self.deferred |= {(name, one) for one, origin in pairs_deferred if rules_in_force[one].origin == origin}
-            for origin, effect in assignment.effects.items():
-                self._effects[origin] = self._effects.get(origin, Effect()) | effect
             for found in assignment.contradictions:
                 pairs[found.rules[0].origin, found.rules[1].origin] = name
         self.conflicting: dict[Key, list[Expectation]] = {}

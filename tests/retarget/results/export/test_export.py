@@ -220,13 +220,13 @@ def test_junit_has_an_error_for_a_session_that_is_not_in_order(known: dict[str, 
 
 
 def test_a_target_that_no_failure_blocks_is_an_error_in_junit_and_failed_in_ctrf() -> None:
-    blocked = {"outcome": Outcome.BLOCKED, "reason": "blocked by c", "blocked_by": "c"}
-    for cause, status in (([], "failed"), ([passed("c")], "failed"), ([failed("c")], "skipped")):
+    blocked = {"outcome": Outcome.BLOCKED, "reason": "blocked by m_c", "module": "m"}
+    for cause, status in (([], "failed"), ([passed("m_c")], "failed"), ([failed("m_c")], "skipped")):
         records = [*cause, passed("t", **blocked)]
         (suite,) = ElementTree.fromstring(junit([session("s1", *records, status=1)]))  # noqa: S314
         error = suite.find("testcase[@name='t']/error")
         said = error.attrib["message"] if error is not None else ""
-        assert said == ("blocked by c, which did not fail in these results" if status == "failed" else "")
+        assert said == ("blocked by m_c, which did not fail in these results" if status == "failed" else "")
         (test,) = (one for one in report(*records)["tests"] if one["name"] == "t")
         assert (test["status"], test["rawStatus"]) == (status, "blocked")
 

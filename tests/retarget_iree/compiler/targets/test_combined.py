@@ -104,6 +104,7 @@ def test_a_profile_overrides_short_flags_and_a_complete_target_overrides_the_pro
     [part] = IREE.target_parts(config("gpu.toml"), (FULL,))
     assert part.source == "overridden by --iree-hal-target-device=#hal.device.…"
     assert IREE.tags(config("gpu.toml", flags=(FULL,))) == ("vulkan", "vulkan-spirv")
+    assert IREE.tags(config("host:vulkan://0")) == ("vulkan", "vulkan-spirv")
 
 
 @pytest.mark.parametrize(

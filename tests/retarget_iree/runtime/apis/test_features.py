@@ -26,6 +26,7 @@ def test_the_features_of_a_vulkan_device_are_those_that_iree_prints() -> None:
     both = [name for name in printed if f"vulkan.{name}" in features]
     assert len(both) >= 8
     assert {name: features[f"vulkan.{name}"] for name in both} == {name: printed[name] == "yes" for name in both}
+    assert features["vulkan.apiVersion"] == dict(info.capabilities)["api"]
     assert f"size={features['vulkan.subgroupSize']} " in dict(info.capabilities)["subgroup"]
     assert [message for name, value in info.features if (message := name_error(name) or value_error(name, value))] == []
 

@@ -99,12 +99,12 @@ class Bench:
 
     def write(self, region: Region, offset: int, data: bytes) -> None:
         """Write from the host."""
-        self._note(region, offset, data, f"write {_shown(region, offset, len(data))}")
+        self._note(region, offset, data, f"write {range_text(region.name, offset, len(data))}")
         self.device.write(region.range(offset, len(data)), data)
 
     def write_through(self, region: Region, offset: int, data: bytes) -> None:
         """Write from the host through a map."""
-        self._note(region, offset, data, f"write through a map of {_shown(region, offset, len(data))}")
+        self._note(region, offset, data, f"write through a map of {range_text(region.name, offset, len(data))}")
         with self.device.map(region.range(offset, len(data))) as view:
             view[:] = data
 
@@ -139,20 +139,20 @@ class Bench:
 
     def fill(self, region: Region, offset: int, length: int, pattern: bytes, after: Sequence[Event] = ()) -> Event:
         """Submit a fill."""
-        what = f"fill {_shown(region, offset, length)} with {pattern.hex()}"
+        what = f"fill {range_text(region.name, offset, length)} with {pattern.hex()}"
         self._note(region, offset, (pattern * (length // len(pattern) + 1))[:length], what)
         return Event(self.device.fill(region.range(offset, length), pattern, _handles(after)), what)
 
     def copy(self, source: Region, target: Region, ranges: tuple[int, int, int], after: Sequence[Event] = ()) -> Event:
         """Submit a copy. `ranges` are the offset in the source, that in the target, and the length."""
         offset, to, length = ranges
-        what = f"copy {_shown(source, offset, length)} to {_shown(target, to, length)}"
+        what = f"copy {range_text(source.name, offset, length)} to {range_text(target.name, to, length)}"
         self._note(target, to, bytes(source.content[offset : offset + length]), what)
         return Event(self.device.copy(source.range(offset, length), target.range(to, length), _handles(after)), what)
 
     def update(self, region: Region, offset: int, data: bytes, after: Sequence[Event] = ()) -> Event:
         """Submit an update. The bytes that the device is given are overwritten at once."""
-        what = f"update {_shown(region, offset, len(data))}"
+        what = f"update {range_text(region.name, offset, len(data))}"
         self._note(region, offset, data, what)
         given = bytearray(data)
         event = Event(self.device.update(region.range(offset, len(data)), given, _handles(after)), what)
@@ -254,5 +254,6 @@ def _handles(events: Sequence[Event]) -> list[object]:
     return [event.handle for event in events]
 
 
-def _shown(region: Region, offset: int, length: int) -> str:
-    return f"{region.name}[{offset}:{offset + length}]"
+def range_text(name: str, offset: int, length: int) -> str:
+    """Return how messages name a part of a buffer."""
+    return f"{name}[{offset}:{offset + length}]"

@@ -17,6 +17,7 @@ from retarget.worker.child.conformance.bench import (
     NotApplicableError,
     Region,
     random_bytes,
+    range_text,
 )
 from retarget.worker.messages import CheckedDriver
 
@@ -92,7 +93,7 @@ def _ends(bench: Bench, size: int, handle: object) -> None:
     for one in ranges:
         device.write(one, random_bytes(length, seed=one.offset))
     for one in ranges:
-        what = f"write [{one.offset}:{one.offset + length}] of a buffer of {size} bytes"
+        what = f"write {range_text('', one.offset, length)} of a buffer of {size} bytes"
         bench.equal(what, random_bytes(length, seed=one.offset), device.read(one), one.offset)
     device.free(handle)
 
@@ -114,8 +115,8 @@ def beyond(bench: Bench) -> None:
     region = bench.buffer(size)
     for offset, length in ((0, 2 * size), (size // 2, size), (2 * size, size)):
         past, data = region.range(offset, length), b"\xee" * length
-        bench.refuses(f"write [{offset}:{offset + length}] of {size} bytes", device.write, past, data)
-        bench.refuses(f"read [{offset}:{offset + length}] of {size} bytes", device.read, past)
+        bench.refuses(f"write {range_text('', offset, length)} of {size} bytes", device.write, past, data)
+        bench.refuses(f"read {range_text('', offset, length)} of {size} bytes", device.read, past)
     bench.expect(region)
     bench.works()
 
@@ -148,7 +149,7 @@ def parts(bench: Bench) -> None:
     region = _mappable(bench)
     for offset in bench.aligned(0, 2, 64, 100):
         for length in bench.aligned(64):
-            what = f"map of {region.name}[{offset}:{offset + length}]"
+            what = f"map of {range_text(region.name, offset, length)}"
             with bench.device.map(region.range(offset, length)) as view:
                 bench.equal(what, region.content[offset : offset + length], view, offset)
             if bench.limits.writes_maps:
@@ -162,7 +163,7 @@ def unmappable(bench: Bench) -> None:
     size = len(region.content)
     for offset, length in ((0, 2 * size), (size, size)):
         past = region.range(offset, length)
-        bench.refuses(f"map [{offset}:{offset + length}] of {size} bytes", _map, bench, past)
+        bench.refuses(f"map {range_text('', offset, length)} of {size} bytes", _map, bench, past)
     bench.expect(region)
     bench.works()
 
@@ -209,7 +210,7 @@ def fill_unaligned(bench: Bench) -> None:
     for pattern in _PATTERNS:
         unit = max(len(pattern), bench.limits.fill_alignment)
         for offset, length in ((unit // 2, unit), (0, unit + unit // 2), (unit // 2, unit // 2)) if unit > 1 else ():
-            what = f"fill {region.name}[{offset}:{offset + length}] with {pattern.hex()}"
+            what = f"fill {range_text(region.name, offset, length)} with {pattern.hex()}"
             bench.refuses(what, device.fill, region.range(offset, length), pattern, (), region=region)
     for pattern in (b"", b"\xee" * 3):
         what = f"fill {region.name} with a pattern of {len(pattern)} bytes"
@@ -222,7 +223,7 @@ def fill_beyond(bench: Bench) -> None:
     size, device = 64 * bench.limits.fill_alignment * bench.limits.offset_alignment, bench.device
     region = bench.buffer(size)
     for offset, length in ((0, 2 * size), (size // 2, size), (2 * size, size)):
-        what = f"fill [{offset}:{offset + length}] of {size} bytes"
+        what = f"fill {range_text('', offset, length)} of {size} bytes"
         bench.refuses(what, device.fill, region.range(offset, length), b"\xee" * 4, (), region=region)
     bench.works()
 
@@ -265,9 +266,8 @@ def copy_overlap(bench: Bench) -> None:
             bench.expect(region)
             continue
         source, target = region.range(offset * unit, length * unit), region.range(to * unit, length * unit)
-        what = (
-            f"copy [{offset * unit}:{(offset + length) * unit}] to [{to * unit}:{(to + length) * unit}] of one buffer"
-        )
+        parts = (range_text("", start * unit, length * unit) for start in (offset, to))
+        what = f"copy {' to '.join(parts)} of one buffer"
         bench.refuses(what, device.copy, source, target, (), region=region)
     bench.works()
 
@@ -278,7 +278,7 @@ def copy_beyond(bench: Bench) -> None:
     source, target = bench.buffer(size), bench.buffer(size)
     half = size // 2
     for offset, to, length in ((half, 0, size), (0, half, size), (2 * size, 0, half), (0, 2 * size, half)):
-        what = f"copy [{offset}:{offset + length}] to [{to}:{to + length}] of {size} bytes"
+        what = f"copy {range_text('', offset, length)} to {range_text('', to, length)} of {size} bytes"
         taken, written = source.range(offset, length), target.range(to, length)
         bench.refuses(what, device.copy, taken, written, (), region=target)
     bench.works()
@@ -298,7 +298,7 @@ def update_beyond(bench: Bench) -> None:
     size, device = 64 * bench.limits.offset_alignment, bench.device
     region = bench.buffer(size)
     for offset, length in ((0, 2 * size), (size // 2, size), (2 * size, size)):
-        what = f"update [{offset}:{offset + length}] of {size} bytes"
+        what = f"update {range_text('', offset, length)} of {size} bytes"
         bench.refuses(what, device.update, region.range(offset, length), b"\xee" * length, (), region=region)
     bench.works()
 
