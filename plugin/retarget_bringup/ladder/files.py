@@ -81,13 +81,15 @@ class Ladder(Struct, frozen=True, kw_only=True):
     devices: tuple[str, ...] = ()
 
     def line_of(self, digests: dict[str, str]) -> dict[str, Line]:
-        """Return the line of each target: of several, the highest; of equally high ones, that with today's digest."""
+        """Return the line of each target: of several, the highest; of equally high ones, that with the fewest cases
+        that fail, then that with today's digest."""
+
+        def rank(line: Line) -> tuple[Rung, bool, int, bool]:
+            return line.rung, bool(line.failing), -len(line.failing), line.digest == digests.get(line.target, "")
+
         found: dict[str, Line] = {}
         for line in self.lines:
-            known = found.setdefault(line.target, line)
-            today = digests.get(line.target, "")
-            if (line.rung, line.digest == today) > (known.rung, known.digest == today):
-                found[line.target] = line
+            found[line.target] = max(found.get(line.target, line), line, key=rank)
         return found
 
 

@@ -62,6 +62,15 @@ def test_of_two_lines_of_a_target_the_higher_counts_then_that_of_today() -> None
     assert ladder.line_of({A: "e" * 12})[A].digest == "e" * 12
 
 
+@pytest.mark.parametrize("other", [" fails a,b", ""])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_two_lines_on_one_rung_the_one_with_the_fewest_known_failures_counts(other: str, is_first: bool) -> None:
+    rows = [f"{A} completes {'f' * 12} fails a", f"{A} completes {'e' * 12}{other}"]
+    rows = rows if is_first else rows[::-1]
+    ladder = parse_ladder(FILE, "\n".join(["# retarget ladder 1: x", *rows, "# end", ""]))
+    assert ladder.line_of({A: "e" * 12})[A].failing == ("a",)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -202,15 +202,12 @@ class ReusableResults:
             failed = _decoded((known or {}).get("failed"))
             kept = failed or _decoded(known)
             is_verdict = outcome.failure is None or not outcome.failure.no_verdict
-            if known is not None and (
+            stands = known is not None and (
                 kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
-            ):
-                if kept is not None and is_verdict and _way(kept.outcome(())) != _way(outcome):
-                    self._store.write_result(key, _BY_CHANCE)
-                    return
-                if failed is None:
-                    return
-            if is_kept or (is_verdict and outcome.failure is not None):
+            )
+            if stands and kept is not None and is_verdict and _way(kept.outcome(())) != _way(outcome):
+                self._store.write_result(key, _BY_CHANCE)
+            elif (failed or not stands) and (is_kept or (is_verdict and outcome.failure is not None)):
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 body = msgspec.to_builtins(kept)
