@@ -123,9 +123,7 @@ class _Covering:
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
         """Return whether a rule would select these targets of a module, and no other, if it named the module."""
-        named = self._rules.reach(replace(rule, match=(module,))).get(module, [])
-        chosen = {key_of(target) for target in named if self._rules.selects(rule, target)}
-        return chosen == {key_of(target) for target in targets}
+        return self._rules.selected(rule, module) == {key_of(target) for target in targets}
 
     def _new_rules(self, failures: Mapping[_Failure, Sequence[Target]]) -> list[Expectation]:
         groups: dict[tuple[Path, Observation, bool, frozenset[tuple[str, str, str]]], list[_Failure]] = {}
@@ -278,7 +276,7 @@ class Narrowing:
                 break
             partly |= {name for name in risen if statuses[name].keep}
             gone |= {name for name in risen if not statuses[name].keep}
-        pieces = self._pieces({name: statuses[name] for name in sorted(partly)})
+        pieces = self._pieces(rule, {name: statuses[name] for name in sorted(partly)})
         if not match and pieces:
             (when, names), *pieces = pieces
             self._rules.replace(replace(rule, match=tuple(names), when=when))
@@ -289,8 +287,11 @@ class Narrowing:
         for when, names in pieces:
             self._rules.add(replace(rule, match=tuple(names), when=when), after=rule.origin)
 
-    def _pieces(self, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
-        """Return an expression for what each module keeps, with the modules that share it, the largest group first."""
+    def _pieces(self, rule: Expectation, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
+        """Return an expression for what each module keeps, with the modules that share it, the largest group first.
+
+        It keeps the words of the rule where another rule would come into force in its place without them.
+        """
         groups: dict[frozenset[tuple[str, str, str]], list[str]] = {}
         for name, status in statuses.items():
             groups.setdefault(frozenset(map(cell_of, status.keep)), []).append(name)
@@ -298,13 +299,14 @@ class Narrowing:
         for names in groups.values():
             keep = [target for name in names for target in statuses[name].keep]
             others = [target for name in names for target in statuses[name].others]
-            when = shortest_expression(keep, others)
-            if when is not None:
-                pieces.setdefault(when, []).extend(names)
-                continue
-            for name in names:  # their modules' own words differ
-                alone = exact_expression(statuses[name].keep, statuses[name].others)
-                pieces.setdefault(alone, []).append(name)
+            shared = shortest_expression(keep, others)
+            for name in names:
+                kept = statuses[name].keep
+                # without a shared one, their modules' own words differ
+                when = exact_expression(kept, statuses[name].others) if shared is None else shared
+                if self._rules.is_outranked(replace(rule, when=when), name, {*map(key_of, kept)}):
+                    when = f"({rule.when}) and " + (f"({when})" if " or " in when else when)
+                pieces.setdefault(when, []).append(name)
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
@@ -121,14 +121,9 @@ class EditedRules:
 
     def _add_conflicting(self, first: Expectation, second: Expectation) -> None:
         """Note, for each target that two rules quarrel about, which is to give way."""
-        reach = self.reach(second)
-        for name, targets in self.reach(first).items():
-            if _specificity(first, name) != _specificity(second, name):
-                continue
-            reached = {key_of(target) for target in reach.get(name, ())}
-            for target in targets:
-                key = key_of(target)
-                if key in reached and self.selects(first, target) and self.selects(second, target):
+        for name in self.reach(first):
+            if _specificity(first, name) == _specificity(second, name):
+                for key in self.selected(first, name) & self.selected(second, name):
                     loser = first if self._yields(first, key) > self._yields(second, key) else second
                     self.conflicting.setdefault(key, []).append(loser)
 
@@ -155,6 +150,18 @@ class EditedRules:
     def selects(self, rule: Expectation, target: Target) -> bool:
         """Return whether a rule's expression selects a target that it reaches."""
         return Selector.of_rule(rule.when)(target)
+
+    def selected(self, rule: Expectation, module: str) -> set[Key]:
+        """Return what a rule selects of a module if it names it."""
+        targets = self.reach(replace(rule, match=(module,))).get(module, ())
+        return {key_of(target) for target in targets if self.selects(rule, target)}
+
+    def is_outranked(self, rule: Expectation, module: str, keys: Set[Key]) -> bool:
+        """Return whether another rule is at least as specific for some of a module's targets as one that names it."""
+        rank = specificity(rule, module)
+        others = (one for one in self.rules.values() if one.origin != rule.origin)
+        as_specific = (one for one in others if (_specificity(one, module) or ()) >= rank)
+        return any(keys & self.selected(one, module) for one in as_specific)
 
     def _served_by(self, origin: Origin) -> Sequence[str]:
         first = self._after.get(origin) or origin
