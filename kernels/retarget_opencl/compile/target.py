@@ -10,7 +10,7 @@ from retarget.profiles import Profile
 from retarget_iree.compiler.combined_targets import source_of
 from retarget_iree.compiler.vulkan_targets import GpuTarget, device_target, spirv_executable
 
-from retarget_opencl.device.profile import DeviceProfile, compile_profile
+from retarget_opencl.device.profile import SUBGROUPS, DeviceProfile, compile_profile
 
 if TYPE_CHECKING:
     from retarget_opencl.artifact.file import Kernel
@@ -71,7 +71,7 @@ _NEEDS = {
     # The compilers of devices with NVIDIA's extension take inline PTX: shfl.sync, and mma.sync of 16x8x16 halves since
     # compute capability 8.0.
     ("shuffle", "ptx"): ("opencl.cl_nv_device_attribute_query",),
-    ("shuffle", "khr"): ("opencl.subgroups", "opencl.subgroup_shuffle", "opencl.subgroup_shuffle_relative"),
+    ("shuffle", "khr"): SUBGROUPS,
     ("dot", "none"): (),
     ("dot", "khr"): ("opencl.integer_dot_product",),
     ("dot", "ptx"): ("opencl.cl_nv_device_attribute_query", "opencl.computeCapabilityNV >= 6.1"),

@@ -26,6 +26,8 @@ MODES = {
     "contract": ("off", "on"),
 }
 """The values of fields of a profile that are words."""
+SUBGROUPS = ("opencl.subgroups", "opencl.subgroup_shuffle", "opencl.subgroup_shuffle_relative")
+"""What the mode `khr` of subgroups needs of a device. PoCL 5.0 lacks the last one."""
 _LARGEST = 2**30
 """Bytes of constants that are worth one allocation: what devices have beyond that changes no code."""
 
@@ -35,7 +37,7 @@ class DeviceProfile(Struct, frozen=True, kw_only=True):
 
     `arch` is the architecture's name as IREE knows it. `half` is `native` where the device computes in half precision
     and `emulated` where halves are computed as floats and rounded after each operation. `subgroups` is how values
-    are shuffled: not at all, by `cl_khr_subgroup_shuffle`, or by inline PTX. `matrices` is how products of matrices of
+    are shuffled: not at all, by extensions (`SUBGROUPS`), or by inline PTX. `matrices` is how products of matrices of
     halves use matrix units: not at all, or by inline PTX. `dot` is how dot products of four 8-bit integers are taken:
     in plain arithmetic, by `cl_khr_integer_dot_product`, or by inline PTX. `subgroup_size` is in work-items,
     `local_memory` in bytes,
@@ -82,7 +84,7 @@ def compile_profile(profile: Profile) -> DeviceProfile:
         matrices = "ptx" if int(str(capability).partition(".")[0]) >= 8 else "none"
         # dp4a came with 6.1.
         dot = "ptx" if tuple(map(int, str(capability).split("."))) >= (6, 1) else "none"
-    elif profile.get("opencl.subgroups") and profile.get("opencl.subgroup_shuffle"):
+    elif all(map(profile.get, SUBGROUPS)):
         subgroups = "khr"
     reported = numbers(profile.get("opencl.subgroupSizes"))
     if reported and subgroup_size not in reported:

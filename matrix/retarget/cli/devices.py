@@ -30,11 +30,12 @@ _WIDTH = 100
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `retarget devices`."""
     parser.add_argument("driver", nargs="*", help="drivers to ask (all that are registered)")
+    shape = parser.add_mutually_exclusive_group()
     of_host = "list what the tool finds on a [[host]] of the matrix.toml files here and above"
-    parser.add_argument("--host", metavar="NAME", default="", help=of_host)
+    shape.add_argument("--host", metavar="NAME", default="", help=of_host)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
     of_device = "write the device profile of URI, such as vulkan://0, and list nothing"
-    parser.add_argument("--profile", metavar="URI", default="", help=of_device)
+    shape.add_argument("--profile", metavar="URI", default="", help=of_device)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the profile file (standard output)")
     seconds = f"seconds a driver may take ({TIMEOUTS.open:.0f})"
     parser.add_argument("--timeout", type=seconds_above_0, default=TIMEOUTS.open, help=seconds)

@@ -141,16 +141,17 @@ def _nul_problems(data: object) -> Iterable[Problem]:
 
 
 def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str, bool]]:
-    """Yield all strings in a value with their key paths, and whether each is a key itself."""
-    if isinstance(value, str):
-        yield path, value, False
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _texts(entry, (*path, index))
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            yield (*path, key), key, True
-            yield from _texts(entry, (*path, key))
+    """Yield all strings in a value, of any depth, with their key paths, and whether each is a key itself."""
+    left: list[tuple[KeyPath, object, bool]] = [(path, value, False)]
+    while left:
+        path, value, is_key = left.pop()
+        if isinstance(value, str):
+            yield path, value, is_key
+        elif isinstance(value, list):
+            left += [((*path, index), value[index], False) for index in reversed(range(len(value)))]
+        elif isinstance(value, dict):
+            for key, entry in reversed(value.items()):
+                left += [((*path, key), entry, False), ((*path, key), key, True)]
 
 
 MAX_COMBINATIONS = 10_000

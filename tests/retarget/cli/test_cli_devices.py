@@ -97,6 +97,12 @@ def test_a_device_without_a_profile_says_why(finding: dict[str, Any], uri: str, 
     assert error_of(cli_devices._profile, cli_devices.Finding(driver="d", **finding), uri, None) == error
 
 
+def test_a_profile_is_of_a_device_here(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["devices", "--host", "pi5", "--profile", "double://0"])
+    assert capsys.readouterr().err.endswith("error: argument --profile: not allowed with argument --host\n")
+
+
 def test_an_output_without_a_profile_is_wrong_usage() -> None:
     with pytest.raises(argparse.ArgumentError, match="found --output without --profile, expected both"):
         run("-o", "a.toml")

@@ -13,6 +13,7 @@ from retarget_opencl.artifact.file import Kernel
 from retarget_opencl.compile.target import device_needs, target_attribute
 from retarget_opencl.device.profile import compile_profile, nvidia_arch
 
+SHUFFLES = {"subgroups": True, "subgroup_shuffle": True, "subgroup_shuffle_relative": True}
 LIMITS = {"opencl.maxWorkGroupSize": 4096, "opencl.maxWorkItemSizes": (4096, 4096, 64), "opencl.localMemSize": 2**20}
 
 
@@ -26,17 +27,14 @@ def _profile(name: str = "d", **values: object) -> Profile:
     ("name", "values", "expected"),
     [
         ("x", {}, ("generic", "none", 32)),
-        ("x", {"device_type": "cpu", "subgroups": True, "subgroup_shuffle": True}, ("cpu", "khr", 32)),
-        (
-            "Intel(R) Xeon(R)",
-            {"device_type": "cpu", "vendor": "Intel(R) Corporation", "subgroups": True, "subgroup_shuffle": True},
-            ("cpu", "khr", 16),
-        ),
+        ("x", {"device_type": "cpu", **SHUFFLES}, ("cpu", "khr", 32)),
+        ("x", {"device_type": "cpu", **SHUFFLES, "subgroup_shuffle_relative": False}, ("cpu", "none", 32)),
+        ("Intel(R) Xeon(R)", {"device_type": "cpu", "vendor": "Intel(R) Corporation", **SHUFFLES}, ("cpu", "khr", 16)),
         ("x", {"computeCapabilityNV": "9.0", "subgroupSizes": (32,)}, ("sm_80", "ptx", 32)),
         ("gfx942:sramecc+", {"platform": "AMD", "subgroupSizes": (64,)}, ("gfx942", "none", 64)),
         ("gfx1100", {"vendor": "Advanced Micro Devices, Inc.", "subgroupSizes": (32,)}, ("gfx1100", "none", 32)),
         ("Radeon", {"platform": "AMD"}, ("rdna3", "none", 64)),
-        ("x", {"vendor": "Intel(R)", "subgroups": True, "subgroup_shuffle": True}, ("arc", "khr", 16)),
+        ("x", {"vendor": "Intel(R)", **SHUFFLES}, ("arc", "khr", 16)),
         ("x", {"vendor": "Intel(R)", "subgroups": True, "subgroupSizes": (8, 16, 32)}, ("arc", "none", 16)),
         ("Mali-G78", {}, ("valhall", "none", 16)),
         ("x", {"vendor": "QUALCOMM"}, ("adreno", "none", 64)),

@@ -167,7 +167,7 @@ class CaseUpdate:
         naming = [rule for rule in self._now(self._rules.values()) if cases.issubset(rule.cases)]
         named = () if one.source is not None else naming
         there = {rule.origin: rule for rule in named if cases == {*rule.cases} and self._is_ours(rule)}
-        modules = None if there else {(key[0], module_of(self._targets[key])) for key in one.seen}
+        modules = None if there else {module_of(self._targets[key]) for key in one.seen}
         # What flaky, intermittent and skip rules that name all of these cases are in force for stays theirs.
         others = {rule.origin: rule for rule in naming if there and rule.outcome != "xfail"}
         rules = EditedRules([_sliced(suite, others | there, modules) for suite in self._suites])
@@ -237,9 +237,7 @@ def _with_rules(one: SuiteTargets, rules: Sequence[Expectation]) -> SuiteTargets
     return replace(one, suite=replace(one.suite, expectations=tuple(rules)))
 
 
-def _sliced(
-    one: SuiteTargets, rules: Mapping[Origin, Expectation], modules: Container[tuple[str, str]] | None
-) -> SuiteTargets:
+def _sliced(one: SuiteTargets, rules: Mapping[Origin, Expectation], modules: Container[str] | None) -> SuiteTargets:
     """A suite's targets that have cases, with these rules alone, as if they named none; only of some modules, if these
     are given."""
     own = [replace(rules[rule.origin], cases=()) for rule in one.suite.expectations if rule.origin in rules]
@@ -247,5 +245,5 @@ def _sliced(
     if not one.checks_artifacts:
         targets = tuple(target for target in targets if isinstance(target, RunTarget))
     if modules is not None:
-        targets = tuple(target for target in targets if (one.suite.name, module_of(target)) in modules)
+        targets = tuple(target for target in targets if module_of(target) in modules)
     return replace(_with_rules(one, own), targets=targets)

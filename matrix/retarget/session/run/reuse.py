@@ -187,7 +187,8 @@ class ReusableResults:
         devices: Sequence[DeviceInfo],
     ) -> None:
         """Do what `Engine.keep_result` does; nothing where case files were edited since their digest was made. A result
-        that is kept already stays where its dependencies hold, unless this one is another."""
+        that is kept already stays where its dependencies hold, unless this one is another. A failure that no rule
+        excuses is kept for that comparison only: `find` does not return it."""
         if self._case_digests.has(target) and CaseDigests(self._registry).of(target) != self._case_digests.of(target):
             return
         key = self._key(target, artifact, rules, devices)
@@ -198,17 +199,22 @@ class ReusableResults:
         try:
             is_kept = is_reusable(rules, outcome)
             known = self._store.read_result(key, local_only=is_kept)  # a shared one is asked for few: see `stays`
-            kept = _decoded(known)
+            failed = _decoded((known or {}).get("failed"))
+            kept = failed or _decoded(known)
+            is_verdict = outcome.failure is None or not outcome.failure.no_verdict
             if known is not None and (
                 kept is None or kept.dependencies == outcome.dependencies or self._hold(target, kept.dependencies)
             ):
-                is_verdict = outcome.failure is None or not outcome.failure.no_verdict
                 if kept is not None and is_verdict and _way(kept.outcome(())) != _way(outcome):
                     self._store.write_result(key, _BY_CHANCE)
-            elif is_kept:
+                    return
+                if failed is None:
+                    return
+            if is_kept or (is_verdict and outcome.failure is not None):
                 gave = {name: getattr(outcome, name) for name in _FIELDS}
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
-                self._store.write_result(key, msgspec.to_builtins(kept), stays=_BY_CHANCE)
+                body = msgspec.to_builtins(kept)
+                self._store.write_result(key, body if is_kept else {"failed": body}, stays=_BY_CHANCE)
         except StoreError as error:
             if not self.notes:
                 self.notes.append(f"results are not kept: {error}")

@@ -56,6 +56,7 @@ def suite(
     name: str = "ops",
     folder: Path = FOLDER,
     compilers: Sequence[str] = tuple(COMPILERS),
+    flags: tuple[str, ...] = (),
     rules: Sequence[Expectation] = (),
     tags: Mapping[str, tuple[str, ...]] | None = None,
 ) -> SuiteTargets:
@@ -77,6 +78,7 @@ def suite(
         ),
         kind="check",
         targets=tuple(targets),
+        compiler_flags=flags,
         expectations=tuple(rules),
         origin=ORIGIN,
     )

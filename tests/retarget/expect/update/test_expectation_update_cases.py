@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -18,7 +19,7 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget
 from retarget.model.outcomes import Observation
 from retarget.support.errors import RetargetError
-from test_expectation_update import RULES, applied, rule, rule_text, suite, texts
+from test_expectation_update import FOLDER, RULES, applied, rule, rule_text, suite, texts
 
 WRONG = Observation(stage="compare", signature="values differ")
 LOST = Observation(stage="run", signature="no such kernel")
@@ -81,6 +82,16 @@ def test_a_crash_names_its_case_where_others_ran_or_were_left() -> None:
         (("a",), GPU, ("y",), ("crash",), "SIGSEGV"),
         (("b",), GPU, ("x",), ("crash",), "SIGSEGV"),
         (("c",), "gpu", (), ("crash",), "SIGSEGV"),
+    ]
+
+
+@pytest.mark.parametrize("folder", [FOLDER, FOLDER / "below"])
+def test_a_rule_of_a_case_does_not_cover_a_module_of_the_same_name_in_a_suite_that_did_not_run(folder: Path) -> None:
+    run = Run(suite(), a_vulkan_gpu={"x": WRONG, "y": None})
+    other = suite(("a",), name="other", folder=folder, flags=("-O3",))
+    found = run.update([*run.suites, other])
+    assert [(new.match, new.when, new.cases) for edit in found.edits for _, new in edit.new] == [
+        (("a",), "vulkan and ops", ("x",))
     ]
 
 

@@ -141,11 +141,48 @@ def test_a_result_whose_dependencies_have_other_states_makes_room_for_the_next(t
     assert found.dependencies[:1] == first.dependencies
     kept.states = {"2", "1 of the session"}
     kept._session = lambda _: ("session", "", "1 of the session")  # type: ignore[method-assign]
-    kept.add(NONE, replace(FAIL, dependencies=second.dependencies))  # no chance: it is another
+    kept.add(NONE, replace(FAIL, dependencies=(("path", "helper.py", "2 again"),)))  # no chance: it is another
     kept.add(NONE, second)
     found = kept.found(NONE)
     assert found is not None
     assert found.dependencies[:1] == second.dependencies
+
+
+CRASH = replace(FAIL, cases=(), failure=replace(DIFFERS, signal="SIGSEGV"))
+ERROR = replace(FAIL, cases=(), failure=replace(DIFFERS, no_verdict=True))
+
+
+@pytest.mark.parametrize(
+    ("before", "in_force", "last", "does"),
+    [
+        ((FAIL,), NONE, PASS, False),
+        ((FAIL, FAIL), NONE, PASS, False),
+        ((FAIL, PASS), NONE, PASS, False),
+        ((CRASH,), NONE, PASS, False),
+        ((CRASH,), rules(), FAIL, False),
+        ((ERROR,), NONE, PASS, True),
+        ((FAIL,), rules(), FAIL, True),
+        ((), NONE, FAIL, False),
+    ],
+)
+def test_what_passes_after_it_failed_without_a_change_runs_always(
+    tmp_path: Path, before: Sequence[RunOutcome], in_force: TargetRules, last: RunOutcome, does: bool
+) -> None:
+    kept = Results(tmp_path)
+    for outcome in before:
+        kept.add(NONE, outcome)
+    assert kept.found(in_force) is None  # nor is a failure that a rule excuses only now
+    kept.add(in_force, last)
+    assert (kept.found(in_force) is not None) is does
+
+
+def test_what_passes_after_a_change_is_kept_though_it_failed_before(tmp_path: Path) -> None:
+    kept = Results(tmp_path, "1")
+    kept.add(NONE, replace(FAIL, dependencies=(("path", "helper.py", "1"),)))
+    kept.states = {"2", "1 of the session"}
+    kept._session = lambda _: ("session", "", "1 of the session")  # type: ignore[method-assign]
+    kept.add(NONE, replace(PASS, dependencies=(("path", "helper.py", "2"),)))
+    assert kept.found(NONE) is not None
 
 
 def test_a_store_that_cannot_be_written_is_noted_once(tmp_path: Path) -> None:
