@@ -118,7 +118,7 @@ class _Covering:
             for failure in joining:
                 del failures[failure]
             if names:
-                self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
+                self._rules.rules[rule.origin] = replace(rule, match=with_modules(rule.match, names))
         self._rules.update_in_force()
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
@@ -133,14 +133,12 @@ class _Covering:
         rules: dict[tuple[Path, Observation, bool, str], list[str]] = {}
         for (folder, seen, is_compile, _), found in groups.items():
             targets = [target for failure in found for target in failures[failure]]
-            when = shortest_expression(targets, self._others(folder, found, failures))
-            if when is not None:
-                parts = [(when, found)]
-            else:  # their modules' own words differ
-                alone = ((one, self._others(folder, [one], failures)) for one in found)
-                parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
-            for text, some in parts:
-                rules.setdefault((folder, seen, is_compile, text), []).extend(failure.module for failure in some)
+            joint = shortest_expression(targets, self._others(folder, found, failures))
+            for one in found:
+                when = joint
+                if when is None:  # their modules' own words differ
+                    when = exact_expression(failures[one], self._others(folder, [one], failures))
+                rules.setdefault((folder, seen, is_compile, when), []).append(one.module)
         created = [
             Expectation(
                 match=tuple(sorted(names)),
@@ -279,9 +277,9 @@ class Narrowing:
         pieces = self._pieces(rule, {name: statuses[name] for name in sorted(partly)})
         if not match and pieces:
             (when, names), *pieces = pieces
-            self._rules.replace(replace(rule, match=tuple(names), when=when))
+            self._rules.rules[rule.origin] = replace(rule, match=tuple(names), when=when)
         elif match:
-            self._rules.replace(replace(rule, match=match))
+            self._rules.rules[rule.origin] = replace(rule, match=match)
         else:
             del self._rules.rules[rule.origin]
         for when, names in pieces:
@@ -299,11 +297,10 @@ class Narrowing:
         for names in groups.values():
             keep = [target for name in names for target in statuses[name].keep]
             others = [target for name in names for target in statuses[name].others]
-            shared = shortest_expression(keep, others)
+            joint = shortest_expression(keep, others)
             for name in names:
                 kept = statuses[name].keep
-                # without a shared one, their modules' own words differ
-                when = exact_expression(kept, statuses[name].others) if shared is None else shared
+                when = exact_expression(kept, statuses[name].others) if joint is None else joint
                 if self._rules.is_outranked(replace(rule, when=when), name, {*map(key_of, kept)}):
                     when = f"({rule.when}) and " + (f"({when})" if " or " in when else when)
                 pieces.setdefault(when, []).append(name)

@@ -106,9 +106,8 @@ class EditedRules:
         self.in_force: dict[Key, Expectation] = {}
         self.deferred: set[Key] = set()
         pairs: dict[tuple[Origin, Origin], str] = {}
-        for name, one in self._suites.items():
-            rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
-            assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
+        for name, one in zip(self._suites, self.suites(), strict=True):
+            assignment = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts).assign(one.targets)
             rules_in_force = {target: found.whole for target, found in assignment.rules.items() if found.whole}
             self.in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
             pairs_deferred = ((target, origin) for target, origin in assignment.deferred if target in rules_in_force)
@@ -158,10 +157,9 @@ class EditedRules:
 
     def is_outranked(self, rule: Expectation, module: str, keys: Set[Key]) -> bool:
         """Return whether another rule is at least as specific for some of a module's targets as one that names it."""
-        rank = specificity(rule, module)
-        others = (one for one in self.rules.values() if one.origin != rule.origin)
-        as_specific = (one for one in others if (_specificity(one, module) or ()) >= rank)
-        return any(keys & self.selected(one, module) for one in as_specific)
+        others = [one for one in self.rules.values() if one.origin != rule.origin]
+        above = [one for one in others if (_specificity(one, module) or ()) >= specificity(rule, module)]
+        return any(keys & self.selected(one, module) for one in above)
 
     def _served_by(self, origin: Origin) -> Sequence[str]:
         first = self._after.get(origin) or origin
@@ -172,10 +170,6 @@ class EditedRules:
         return self._serving[first]
 
     # ------------------------------------------------------------ changes
-
-    def replace(self, rule: Expectation) -> None:
-        """Put a rule in the place of the one with its origin."""
-        self.rules[rule.origin] = rule
 
     def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
         """Add a rule to its file: at the end, or after the one that it was a part of."""
