@@ -118,14 +118,12 @@ class _Covering:
             for failure in joining:
                 del failures[failure]
             if names:
-                self._rules.replace(replace(rule, match=with_modules(rule.match, names)))
+                self._rules.rules[rule.origin] = replace(rule, match=with_modules(rule.match, names))
         self._rules.update_in_force()
 
     def _selects_just(self, rule: Expectation, module: str, targets: Iterable[Target]) -> bool:
         """Return whether a rule would select these targets of a module, and no other, if it named the module."""
-        named = self._rules.reach(replace(rule, match=(module,))).get(module, [])
-        chosen = {key_of(target) for target in named if self._rules.selects(rule, target)}
-        return chosen == {key_of(target) for target in targets}
+        return self._rules.selected(rule, module) == {key_of(target) for target in targets}
 
     def _new_rules(self, failures: Mapping[_Failure, Sequence[Target]]) -> list[Expectation]:
         groups: dict[tuple[Path, Observation, bool, frozenset[tuple[str, str, str]]], list[_Failure]] = {}
@@ -135,14 +133,12 @@ class _Covering:
         rules: dict[tuple[Path, Observation, bool, str], list[str]] = {}
         for (folder, seen, is_compile, _), found in groups.items():
             targets = [target for failure in found for target in failures[failure]]
-            when = shortest_expression(targets, self._others(folder, found, failures))
-            if when is not None:
-                parts = [(when, found)]
-            else:  # their modules' own words differ
-                alone = ((one, self._others(folder, [one], failures)) for one in found)
-                parts = [(exact_expression(failures[one], others), [one]) for one, others in alone]
-            for text, some in parts:
-                rules.setdefault((folder, seen, is_compile, text), []).extend(failure.module for failure in some)
+            joint = shortest_expression(targets, self._others(folder, found, failures))
+            for one in found:
+                when = joint
+                if when is None:  # their modules' own words differ
+                    when = exact_expression(failures[one], self._others(folder, [one], failures))
+                rules.setdefault((folder, seen, is_compile, when), []).append(one.module)
         created = [
             Expectation(
                 match=tuple(sorted(names)),
@@ -278,19 +274,22 @@ class Narrowing:
                 break
             partly |= {name for name in risen if statuses[name].keep}
             gone |= {name for name in risen if not statuses[name].keep}
-        pieces = self._pieces({name: statuses[name] for name in sorted(partly)})
+        pieces = self._pieces(rule, {name: statuses[name] for name in sorted(partly)})
         if not match and pieces:
             (when, names), *pieces = pieces
-            self._rules.replace(replace(rule, match=tuple(names), when=when))
+            self._rules.rules[rule.origin] = replace(rule, match=tuple(names), when=when)
         elif match:
-            self._rules.replace(replace(rule, match=match))
+            self._rules.rules[rule.origin] = replace(rule, match=match)
         else:
             del self._rules.rules[rule.origin]
         for when, names in pieces:
             self._rules.add(replace(rule, match=tuple(names), when=when), after=rule.origin)
 
-    def _pieces(self, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
-        """Return an expression for what each module keeps, with the modules that share it, the largest group first."""
+    def _pieces(self, rule: Expectation, statuses: Mapping[str, Status]) -> list[tuple[str, list[str]]]:
+        """Return an expression for what each module keeps, with the modules that share it, the largest group first.
+
+        It keeps the words of the rule where another rule would come into force in its place without them.
+        """
         groups: dict[frozenset[tuple[str, str, str]], list[str]] = {}
         for name, status in statuses.items():
             groups.setdefault(frozenset(map(cell_of, status.keep)), []).append(name)
@@ -298,13 +297,13 @@ class Narrowing:
         for names in groups.values():
             keep = [target for name in names for target in statuses[name].keep]
             others = [target for name in names for target in statuses[name].others]
-            when = shortest_expression(keep, others)
-            if when is not None:
-                pieces.setdefault(when, []).extend(names)
-                continue
-            for name in names:  # their modules' own words differ
-                alone = exact_expression(statuses[name].keep, statuses[name].others)
-                pieces.setdefault(alone, []).append(name)
+            joint = shortest_expression(keep, others)
+            for name in names:
+                kept = statuses[name].keep
+                when = exact_expression(kept, statuses[name].others) if joint is None else joint
+                if self._rules.is_outranked(replace(rule, when=when), name, {*map(key_of, kept)}):
+                    when = f"({rule.when}) and " + (f"({when})" if " or " in when else when)
+                pieces.setdefault(when, []).append(name)
         return sorted(((when, sorted(names)) for when, names in pieces.items()), key=lambda piece: -len(piece[1]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
@@ -106,9 +106,8 @@ class EditedRules:
         self.in_force: dict[Key, Expectation] = {}
         self.deferred: set[Key] = set()
         pairs: dict[tuple[Origin, Origin], str] = {}
-        for name, one in self._suites.items():
-            rules = [rule for origin, rule in self.rules.items() if name in self._served_by(origin)]
-            assignment = RuleSet(rules, checks_artifacts=one.checks_artifacts).assign(one.targets)
+        for name, one in zip(self._suites, self.suites(), strict=True):
+            assignment = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts).assign(one.targets)
             rules_in_force = {target: found.whole for target, found in assignment.rules.items() if found.whole}
             self.in_force |= {(name, target): rule for target, rule in rules_in_force.items()}
             pairs_deferred = ((target, origin) for target, origin in assignment.deferred if target in rules_in_force)
@@ -121,14 +120,9 @@ class EditedRules:
 
     def _add_conflicting(self, first: Expectation, second: Expectation) -> None:
         """Note, for each target that two rules quarrel about, which is to give way."""
-        reach = self.reach(second)
-        for name, targets in self.reach(first).items():
-            if _specificity(first, name) != _specificity(second, name):
-                continue
-            reached = {key_of(target) for target in reach.get(name, ())}
-            for target in targets:
-                key = key_of(target)
-                if key in reached and self.selects(first, target) and self.selects(second, target):
+        for name in self.reach(first):
+            if _specificity(first, name) == _specificity(second, name):
+                for key in self.selected(first, name) & self.selected(second, name):
                     loser = first if self._yields(first, key) > self._yields(second, key) else second
                     self.conflicting.setdefault(key, []).append(loser)
 
@@ -156,6 +150,17 @@ class EditedRules:
         """Return whether a rule's expression selects a target that it reaches."""
         return Selector.of_rule(rule.when)(target)
 
+    def selected(self, rule: Expectation, module: str) -> set[Key]:
+        """Return what a rule selects of a module if it names it."""
+        targets = self.reach(replace(rule, match=(module,))).get(module, ())
+        return {key_of(target) for target in targets if self.selects(rule, target)}
+
+    def is_outranked(self, rule: Expectation, module: str, keys: Set[Key]) -> bool:
+        """Return whether another rule is at least as specific for some of a module's targets as one that names it."""
+        others = [one for one in self.rules.values() if one.origin != rule.origin]
+        above = [one for one in others if (_specificity(one, module) or ()) >= specificity(rule, module)]
+        return any(keys & self.selected(one, module) for one in above)
+
     def _served_by(self, origin: Origin) -> Sequence[str]:
         first = self._after.get(origin) or origin
         if first not in self._serving:  # a new rule: it will serve its folder and everything below
@@ -165,10 +170,6 @@ class EditedRules:
         return self._serving[first]
 
     # ------------------------------------------------------------ changes
-
-    def replace(self, rule: Expectation) -> None:
-        """Put a rule in the place of the one with its origin."""
-        self.rules[rule.origin] = rule
 
     def add(self, rule: Expectation, *, after: Origin | None = None) -> None:
         """Add a rule to its file: at the end, or after the one that it was a part of."""

@@ -94,10 +94,10 @@ def _take_over_cases(rules: EditedRules, of_cases: CaseUpdate) -> None:
         if rule is None:
             rules.rules.pop(origin, None)
         else:
-            rules.replace(rule)
+            rules.rules[origin] = rule
     for added, source in of_cases.new:
         if source is not None and source.origin not in rules.rules:
-            rules.replace(replace(added, origin=source.origin))  # in place of the removed one
+            rules.rules[source.origin] = replace(added, origin=source.origin)  # in place of the removed one
         else:
             rules.add(added, after=source.origin if source is not None else None)
 

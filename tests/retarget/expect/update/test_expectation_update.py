@@ -266,6 +266,34 @@ def test_entries_that_match_nothing_stay_also_where_the_rest_of_their_rule_chang
     ]
 
 
+NEAR = Origin(file=FOLDER / "below" / "expectations.toml", key_path="expectation[1]")
+
+
+@pytest.mark.parametrize(
+    ("other", "when"),
+    [
+        (rule(1, "a", "run and cpu", stages=(), outcome="skip"), "(llvm-cpu or opencl) and sync"),
+        (replace(rule(1, "a", "run", stages=(), outcome="skip"), origin=NEAR), "(llvm-cpu or opencl) and sync"),
+        (rule(1, "a", "run", stages=(), outcome="skip"), "sync"),
+        (rule(1, "*", "run and cpu", stages=(), outcome="skip"), "sync"),
+        (rule(1, "a", "run and task", stages=(), outcome="skip"), "sync"),
+        (rule(1, "b", "run and cpu", stages=(), outcome="skip"), "sync"),
+    ],
+)
+def test_what_is_left_of_a_rule_keeps_its_words_where_another_would_come_into_force(
+    other: Expectation, when: str
+) -> None:
+    narrowed = replace(NEAR, key_path="expectation[0]")
+    rules = [replace(rule(0, "a", "llvm-cpu or opencl", stages=("compare",)), origin=narrowed), other]
+    one = suite(("a", "b"), name="below", folder=NEAR.file.parent, compilers=("llvm-cpu",), rules=rules)
+    found = update(one, seen={("below", "a_llvm-cpu_task"): None})
+    assert [(edit.file, *change.match, change.when) for edit in found.edits for change in edit.changes] == [
+        (narrowed.file, "a", when)
+    ]
+    (after,) = applied([one], texts([one]), found)
+    assert book(after).of("a_llvm-cpu_sync").whole.reason == "reason 0"
+
+
 def test_a_name_in_place_of_a_glob_is_that_of_a_module_where_the_rule_matches_something() -> None:
     rules = [rule(0, "?", "vulkan")]
     below = suite(("z",), name="below", folder=FOLDER / "below", compilers=("vmvx",), rules=rules)
