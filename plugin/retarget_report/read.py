@@ -196,7 +196,6 @@ class State(StrEnum):
     NOT_RUN = "not-run", "o", "…", "not run", "none", "its session ended before it, or lost its device"
     PARTIAL = "partial", "h", "◐", "partial", "none", "as expected in its cases that ran; others did not"
     WAIVED = "waived", "w", "◌", "waived", "none", "a waiver lets it stay without a run"
-    UNPLANNED = "unplanned", ".", "·", "not planned", "none", "no leg of the plan runs it, no waiver names it"
 
 
 STATES = {

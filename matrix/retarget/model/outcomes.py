@@ -251,8 +251,8 @@ class OutputDifference:
 class OutputComparison:
     """The comparison of two runs of a module: `values` elements of `arrays` arrays of `cases` cases that both have.
 
-    `differing` arrays differ; `first` comes first in the order run. `unmatched` are the
-    cases that one of the two did not finish, with its name. `judged` cases have expected values in the module itself.
+    `differing` arrays differ; `first` comes first in the order run. `unmatched` are the cases that one of the two did
+    not finish, with its name. `judged` cases have expected values in the module itself.
     """
 
     cases: int

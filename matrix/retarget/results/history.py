@@ -109,10 +109,10 @@ class History(Struct, frozen=True, kw_only=True):
         known = zip(self.ids, self.cells[run], strict=True)
         return {name: state for name, number in known if (state := self.states[number]) is not None}
 
-    def durations(self, *, last: int = 5) -> dict[str, float]:
-        """Return how long each target takes, in seconds: the median of its `last` runs in which that is known."""
+    def durations(self) -> dict[str, float]:
+        """Return how long each target takes, in seconds: the median of its last five runs in which that is known."""
         rows = zip(*reversed(self.milliseconds), strict=True)
-        known = ((name, [taken for taken in row if taken][:last]) for name, row in zip(self.ids, rows, strict=False))
+        known = ((name, [taken for taken in row if taken][:5]) for name, row in zip(self.ids, rows, strict=False))
         return {name: statistics.median(times) / 1000 for name, times in known if times}
 
     @classmethod

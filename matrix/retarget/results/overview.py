@@ -165,7 +165,7 @@ class State(msgspec.Struct, frozen=True, array_like=True, order=True):
 
     @classmethod
     def of(cls, record: TargetRecord) -> State:
-        """Return the result of a target in short; its circumstances are a matter of its session (`states_of`)."""
+        """Return the result of a target in short; its circumstances are a matter of its session (`Sessions.states`)."""
         outcome, seen = record.outcome, record.observation
         if outcome in {Outcome.SKIPPED, Outcome.BLOCKED}:
             return cls(outcome, "", normalise(record.reason))

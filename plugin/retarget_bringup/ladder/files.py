@@ -226,8 +226,8 @@ class _SettingsTable(BaseModel):
 class Settings(_SettingsTable):
     """The content of a file. `paths` and ids are relative to `root`, the folder above `bringup/`. `text` is the file's.
 
-    `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. `stable` runs that match make a target
-    stable.
+    `reference` is a compiler config, or COMPILER/RUNTIME, empty for none. A target is stable after `stable` runs that
+    match.
     """
 
     file: Path

@@ -27,7 +27,7 @@ Retarget.results = (() => {
     return {...data, states, suites, numbers: numbered(suites), lower: data.signatures.map(text => text.toLowerCase())};
   }
 
-  // Targets are numbered as retarget_report.matrix.numbered has them: by suite, then by cell. Blank cells have no number.
+  // Targets are numbered as retarget_report.views.matrix.numbered has them: by suite, then by cell. Blank cells have no number.
   function numbered(suites) {
     const suiteOf = [], cellOf = [];
     for (const suite of suites) {

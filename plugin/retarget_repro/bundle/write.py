@@ -189,8 +189,8 @@ def copy_library(folder: Path) -> None:
 
 
 def foreign_code(folder: Path) -> tuple[str, ...]:
-    """Return the files of an unpacked bundle that Python might import, and all in `lib/`, but those
-    that are, byte for byte, what is written here."""
+    """Return the files of an unpacked bundle that Python might import, and all in `lib/`, but those that are, byte for
+    byte, what is written here."""
     with ScratchFolder("bundle") as own:
         copy_library(own.path / "lib")
         shutil.copyfile(Path(__file__).with_name("repro.py"), own.path / "repro.py")

@@ -178,7 +178,6 @@ def test_a_duration_is_the_median_of_the_last_runs_in_which_the_target_ran() -> 
     ]
     found = unpack([(run.name, "", content) for run, content in packed])
     assert found.durations() == {"c": 0.001, "t": 3.0}
-    assert found.durations(last=1) == {"c": 0.001, "t": 8.0}
 
 
 # Timelines

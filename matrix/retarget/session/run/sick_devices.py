@@ -47,7 +47,7 @@ def sickness_keys(config: RuntimeConfig, infos: Sequence[DeviceInfo]) -> tuple[s
 
 
 class SickDevices:
-    """The sick devices that are known in this process."""
+    """The sick devices that one run service knows of."""
 
     def __init__(self, cool_downs: CoolDowns) -> None:
         self._cool_downs = cool_downs
@@ -85,7 +85,7 @@ class SickDevices:
 
 
 class HealthyRuns:
-    """The runs of one process on its device workers."""
+    """The runs of one run service on its device workers."""
 
     def __init__(self, cool_downs: CoolDowns) -> None:
         self.cool_downs = cool_downs

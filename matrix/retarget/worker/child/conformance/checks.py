@@ -464,7 +464,7 @@ CHECKS = (
 
 
 def driver_checks() -> Sequence[DriverCheck]:
-    """Return what the checks are called, what they prove."""
+    """Return what the checks are called, and what they prove."""
     return [DriverCheck(name=one.name, proves=" ".join((inspect.getdoc(one.run) or "").split())) for one in CHECKS]
 
 
