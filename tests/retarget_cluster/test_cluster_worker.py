@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("distributed")
 from retarget.extension import CompileRequest, Resolved
 from retarget.model import DeviceInfo
-from retarget.session import CompileJob, RunJob
-from retarget.worker.messages import CompileModule, RunModule
+from retarget.session import CompileJob
+from retarget.worker.messages import CompileModule
 from retarget_cluster.jobs import Answer, Job, encoded
 from retarget_cluster.worker.cluster_worker import ClusterWorker, WorkerOptions, _DeclinedError
-from targets_of_doubles import EXTENSIONS, compile_target, run_target, runtime_config
+from targets_of_doubles import EXTENSIONS, compile_target
 
 
 @pytest.fixture
@@ -34,11 +34,6 @@ def worker(tmp_path: Path) -> Iterator[ClusterWorker]:
     worker = ClusterWorker(options)
     yield worker
     worker.close()
-
-
-def run_of(tmp_path: Path, name: str) -> Job:
-    message = RunModule(target=run_target(tmp_path, runtime_config(name)), artifact=tmp_path / "a", digest="")
-    return Job(work=RunJob(message=message, files=(), timeout=1.0), extensions=(), folder=tmp_path)
 
 
 def test_a_draining_worker_takes_no_more(worker: ClusterWorker) -> None:

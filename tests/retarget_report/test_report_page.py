@@ -43,10 +43,6 @@ def rows(page: Page) -> dict[str, list[str]]:
     return dict(page.evaluate(read))
 
 
-def chips(page: Page) -> list[str]:
-    return page.locator(".legend .chip").all_inner_texts()
-
-
 def test_each_cell_says_its_outcome_in_words(show: Open, site: Path) -> None:
     assert rows(show(site)) == {
         "add": ["✓ ok", "✓ ok", "✓ ok", "✗ compare"],

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from retarget.declare.sources import FileName
 from retarget.model import Suite
 from shipped_suites import SUITES, all_suites
 
@@ -22,7 +21,6 @@ OTHER_KINDS = (
 )
 """Folders of modules that do not check themselves: see test_cases_suites.py, test_filecheck_suites.py, test_demo.py."""
 MODULES = sorted(set(SUITES.rglob("*.mlir")).difference(*((SUITES / kind).rglob("*.mlir") for kind in OTHER_KINDS)))
-DECLARATIONS = [SUITES / "matrix.toml", *FileName.SUITE.below([SUITES])]
 RUNNABLE = {"llvm-cpu", "vmvx", "vulkan"}
 
 

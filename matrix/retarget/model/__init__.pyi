@@ -39,4 +39,3 @@ from retarget.model.outcomes import Observation as Observation
 from retarget.model.outcomes import Rung as Rung
 from retarget.model.outcomes import RunOutcome as RunOutcome
 from retarget.model.outcomes import Stage as Stage
-from retarget.model.signatures import normalise as normalise

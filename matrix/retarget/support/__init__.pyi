@@ -1,5 +1,4 @@
 from retarget.support.checkout import Checkout as Checkout
-from retarget.support.dependencies import code_judging as code_judging
 from retarget.support.dependencies import dependency_state as dependency_state
 from retarget.support.errors import Diagnostic as Diagnostic
 from retarget.support.errors import DiagnosticsError as DiagnosticsError
