@@ -71,7 +71,7 @@ def _key(report: Any) -> object:
     if text is None:
         return None
     if isinstance(report, pytest.CollectReport):
-        return text.replace(report.nodeid.partition("::")[0] or text, "…")
+        return text.replace(report.nodeid.partition("::")[0] or "\0", "…")
     if (record := record_of(report)) is None:
         return None
     seen = record.observation if record.result is Result.FAILED else None

@@ -117,7 +117,7 @@ def check(
         notes=(
             *(
                 f"lowered: {line.target}, {line.lowered_from.word} → {line.rung.word}: {line.reason}"
-                for line in ladder.lines
+                for line in ladder.line_of({}).values()
                 if line.lowered_from is not None
             ),
             *_by_reason("skipped on this device", [one for one in here if one.target.skipped_by is not None]),

@@ -66,3 +66,11 @@ def test_where_values_differ_the_text_counts_but_for_addresses_and_durations(
 ) -> None:
     keys = [key(text, name, stage="compare", signature="values differ") for text, name in ((first, "a"), (second, "b"))]
     assert (keys[0] == keys[1]) is are_alike
+
+
+def test_errors_of_collection_are_alike_but_for_the_file_which_a_session_lacks() -> None:
+    def error(path: str, text: str) -> object:
+        return _key(pytest.CollectReport(path, "failed", text_repr(text, path), []))
+
+    assert error("a/suite.toml", "a/suite.toml: no name") == error("b/suite.toml", "b/suite.toml: no name")
+    assert error("", "no name") != error("", "no module")

@@ -433,3 +433,10 @@ def test_a_ladder_of_before_says_nothing_of_cases_and_raise_writes_them() -> Non
     assert checked(before, results).holds
     assert checked(before, results).notes[0].startswith("changed: 1 line of another digest, or where it does not say")
     assert raised_by(before, results)[1] == [f"{M} completes {DIGEST} fails g"]
+
+
+def test_a_lowered_line_beside_a_higher_one_of_its_target_is_no_note() -> None:
+    high = Line(target=M, rung=Rung.MATCHES, digest=DIGEST)
+    low = with_fields(high, rung=Rung.LOADS, lowered_from=Rung.MATCHES, reason="a driver bug")
+    merged = Ladder(file=Path("bringup/x.ladder"), lines=(low, high))
+    assert checked(merged, session(passes("m")), targets=[target("m")]).notes == ()
