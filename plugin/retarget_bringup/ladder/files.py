@@ -189,6 +189,8 @@ class _Reader:
         found = _LINE.fullmatch(row)
         if found is None or not row.isprintable():
             expected = f"expected TARGET RUNG DIGEST, the digest of {DIGITS} hex digits"
+            if row.startswith(("<<<<<<<", "=======", ">>>>>>>")):
+                expected += "; resolve the merge, or set `*.ladder merge=union` in .gitattributes"
             return self._error(number, f"found {row[:120]!r}, {expected}")
         target, word, digest, fails, before, reason = found.groups()
         rungs = [Rung.named(one) for one in filter(None, (word, before))]

@@ -88,7 +88,8 @@ def test_of_two_lines_on_one_rung_the_one_with_the_fewest_known_failures_counts(
         (TEXT.replace("loads 0123456789ab", "loads"),
          f"bringup/x.ladder:3: found '{B} loads', expected TARGET RUNG DIGEST, the digest of 12 hex digits"),
         (TEXT.replace(B, f"<<<<<<< HEAD\n{B}"),
-         "bringup/x.ladder:3: found '<<<<<<< HEAD', expected TARGET RUNG DIGEST, the digest of 12 hex digits"),
+         "bringup/x.ladder:3: found '<<<<<<< HEAD', expected TARGET RUNG DIGEST, the digest of 12 hex digits; "
+         "resolve the merge, or set `*.ladder merge=union` in .gitattributes"),
         (TEXT.replace(B, f"# mine\n{B}"),
          "bringup/x.ladder:3: found '# mine', expected no comment: --raise would not keep it"),
         (TEXT.removesuffix("# end\n"),
