@@ -28,8 +28,11 @@ REPLACED = {
     "CiFileTable paths_ignore": _REUSE,
     "_SettingsTable drivers": "; in its place `retarget bringup driver` checks them",
     "retarget ci plan --since": _REUSE,
+    "retarget ci fingerprints": _REUSE,
     "retarget ci summary": "; in its place `retarget results show` lists failures",
     "retarget ci emit --check": "; in its place `retarget ci verify` compares the files",
+    "retarget profile check": "; in its place `retarget profile show FILE` reports every error",
+    "retarget report --bringup": "; in its place `retarget bringup NAME` prints it",
     "retarget compare --seed": "; in its place `retarget init` writes cases with generated inputs",
 }
 """What takes the place of a key of a file's model, and of an action or option of a command, that is gone."""

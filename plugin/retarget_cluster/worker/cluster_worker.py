@@ -28,8 +28,6 @@ from retarget_cluster.worker.content import Content, translated
 
 _AGAIN = 0.5
 """Seconds between attempts to reach the scheduler."""
-_LOST = OSError, RuntimeError
-"""What Dask raises where the connection is lost; the latter while its worker closes."""
 _REMEMBERED = 100_000
 """How many attempts a worker remembers, so that it begins none twice."""
 
@@ -153,7 +151,9 @@ class ClusterWorker:
         while True:
             try:
                 return await getattr(self._worker.scheduler, f"retarget_{name}")(**values)
-            except _LOST:
+            except (OSError, RuntimeError) as error:
+                if not _is_lost(error):
+                    raise
                 await asyncio.sleep(_AGAIN)
 
     # ---------------------------------------------------------------- what it advertises
@@ -186,8 +186,11 @@ class ClusterWorker:
             before = worker.state.total_resources.get(name, 0)
             worker.state.total_resources[name] = quantity
             worker.state.available_resources[name] = worker.state.available_resources.get(name, 0) + quantity - before
-        with suppress(*_LOST):
+        try:
             await worker.scheduler.retarget_advertise(worker=worker.address, info=info, resources=resources)
+        except (OSError, RuntimeError) as error:
+            if not _is_lost(error):
+                raise
 
     def _runs_at_a_time(self, infos: Sequence[DeviceInfo]) -> int:
         """Return how many runs a driver is given: without `infos`, behind `run_under`, as many as there are cores."""
@@ -300,3 +303,8 @@ class ClusterWorker:
                     extensions=extensions, cores=options.cores, toolchains=options.toolchains
                 )
             return self._engines[extensions]
+
+
+def _is_lost(error: Exception) -> bool:
+    """Return whether Dask has lost the connection: while its worker closes, its pool of them is closed already."""
+    return isinstance(error, OSError) or "ConnectionPool" in str(error)

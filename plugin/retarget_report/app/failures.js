@@ -54,8 +54,8 @@
     if (first !== undefined) {
       const one = at(first);
       const several = new Set(group.targets.map(target => at(target).module)).size;
-      yield el("p", {}, several > 1 ? "smallest module: " : "module: ", el("code", {}, one.module),
-        several > 1 ? ` (it compiles fastest), of ${number(several)}` : "",
+      yield el("p", {}, several > 1 ? "first module: " : "module: ", el("code", {}, one.module),
+        several > 1 ? `, of ${number(several)} by compile time` : "",
         " · ", targetLink(first), " · ",
         el("a", {href: inMatrix(group)}, "show in the matrix"));
       yield el("ul", {class: "chips", "aria-label": "configs affected"}, [...counted(group.targets)].sort((a, b) => b[1] - a[1])

@@ -265,6 +265,9 @@ def test_the_scheduler_is_asked_again_after_a_lost_connection(
     worker._worker = Worker(*LOST)
     assert asyncio.run(worker._ask("advertise", x=1)) == "done"
     assert worker._worker.sent == [{"x": 1}] * 3
+    worker._worker = Worker(RuntimeError("a bug"))
+    with pytest.raises(RuntimeError, match="a bug"):
+        asyncio.run(worker._ask("advertise", x=1))
 
 
 def test_a_worker_without_a_connection_advertises_when_it_connects(worker: ClusterWorker) -> None:
