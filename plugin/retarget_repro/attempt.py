@@ -226,6 +226,11 @@ def find_failure(engine: Engine, chosen: Chosen) -> FailedTarget:
         if found.unavailable:
             msg = f"{chosen.id} cannot be tried here: {found.unavailable}"
             raise RetargetError(msg)
+        if chosen.checks and found.ran is not None and not found.passed:
+            msg = (
+                f"{chosen.id} is judged and not run, which no bundle holds: `retarget run '{chosen.id}'` reproduces it"
+            )
+            raise RetargetError(msg)
         if not found.passed:
             return failed_target(chosen, found)
         if found.ran is None or not found.ran.devices:
