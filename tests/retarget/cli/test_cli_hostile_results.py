@@ -65,9 +65,8 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_what_is_printed_is_plain_text_in_lines_that_can_be_read(
-    results: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    results: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for command, status in (
         (["results", "show", results, "--outcome", "failed"], 1),
         (["results", "diff", results, results], 0),
