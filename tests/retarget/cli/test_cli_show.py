@@ -135,8 +135,16 @@ def test_a_file_and_the_artifact_of_a_target_are_printed(
         (["file"], 1, "file cannot be shown as text; compilers whose artifacts can: "),
         (["file", "--compiler", "silent"], 1, "artifacts of silent cannot be shown as text; compilers whose "),
         (["foo_mute"], 1, "artifacts of silent cannot be shown as text; "),
-        (["one"], 1, "found the folder one, expected a file that --retarget-export wrote, or a compiler\n"),
-        (["absent.bin"], 1, "found no file absent.bin, expected one that --retarget-export wrote, or a compiler\n"),
+        (
+            ["one"],
+            1,
+            "one cannot be read: found a folder; expected a file that --retarget-export wrote, or a compiler\n",
+        ),
+        (
+            ["absent.bin"],
+            1,
+            "absent.bin cannot be read: No such file or directory; expected a file that --retarget-export",
+        ),
         (["bad_cc"], 1, "bad_cc does not compile: error: bad\n"),
         (["gone_cc"], 1, "gone_cc cannot be compiled here: no compiler; install one\n"),
         (

@@ -13,6 +13,7 @@ from retarget.model import CompileTarget
 from retarget.session.cache.folder import CacheChoice
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.files import read_regular
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,19 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> bytes:
-    if not path.is_file():
-        shown, expected = display_path(path), "that --retarget-export wrote, or a compiler"
-        if path.is_dir():
-            msg = f"found the folder {shown}, expected a file {expected}"
-        elif path.exists():
-            msg = f"{shown} is no regular file; expected one {expected}"
-        else:
-            msg = f"found no file {shown}, expected one {expected}"
-        raise RetargetError(msg)
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
-        msg = f"{display_path(path)} cannot be read: {error.strerror}"
+        why = f"{error.strerror or error}; expected a file that --retarget-export wrote, or a compiler"
+        msg = f"{display_path(path)} cannot be read: {why}"
         raise RetargetError(msg) from error
 
 
