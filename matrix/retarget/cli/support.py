@@ -32,12 +32,10 @@ def add_action(
     name: str,
     act: Callable[[argparse.Namespace], int],
     does: str,
-    *,
-    more: str = "",
-    epilog: str | None = None,
+    **settings: Any,
 ) -> argparse.ArgumentParser:
     """Declare an action of a subcommand, and what does it."""
-    parser = actions.add_parser(name, help=does, description=f"{does}{more}.", epilog=epilog)
+    parser = actions.add_parser(name, help=does, **settings)
     parser.set_defaults(act=act)
     return parser
 

@@ -68,10 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("after", metavar="B", help="folder or file of results: after")
     add_selection(diff)
     diff.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
-    does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own"
+    does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own; "
+    does += "run it where pytest ran"
     epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
-    more = "; run it where pytest ran"
-    add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
+    add_paths(add_action(actions, "update", _update, does, epilog=epilog))
     does = "write results in the format of other tools: CTRF, junit, or Chrome's trace events"
     export = add_action(actions, "export", _export, does)
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
