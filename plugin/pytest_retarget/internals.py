@@ -15,6 +15,7 @@ from _pytest._code.code import ReprTraceback as ReprTraceback
 from _pytest._code.code import TerminalRepr as TerminalRepr
 from _pytest._code.code import TracebackStyle as TracebackStyle
 from _pytest._io import TerminalWriter as TerminalWriter
+from _pytest._io.wcwidth import wcwidth as wcwidth
 from _pytest.config.findpaths import determine_setup as determine_setup
 from _pytest.config.findpaths import parse_override_ini as parse_override_ini
 from _pytest.mark import KeywordMatcher as KeywordMatcher
@@ -41,6 +42,11 @@ def is_selected(item: pytest.Item, expression: str) -> bool:
 def terminal_writer(reporter: Any) -> Any:
     """Return what the reporter writes with: it alone knows what is on the current line."""
     return reporter._tw
+
+
+def terminal_file(reporter: Any) -> Any:
+    """Return the file behind it."""
+    return reporter._tw._file
 
 
 def say(config: pytest.Config, line: str, *, red: bool = False) -> None:

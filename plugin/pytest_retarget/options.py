@@ -62,6 +62,8 @@ _OPTIONS = {
     "(docs/results.md)",
     "--retarget-report SITE": "write a page of what was run to this folder, and of all results in that of "
     "--retarget-results (docs/results.md)",
+    "--retarget-repro DIR": "at the end, write bundles that reproduce the smallest failure of each of the ten most "
+    "frequent signatures to this folder (docs/repro.md)",
     "--retarget-benchmark": "call what passes again and again, record how long it takes, and hold it against "
     "[[golden]] rules (docs/measurements/benchmarks.md)",
     "--retarget-benchmark-spread PERCENT": "call until the median of a case is known this well: half its 95%% "
@@ -95,6 +97,7 @@ _CONTRADICTIONS = (
         "one of them: the first writes artifacts where they are compiled, the second runs them elsewhere",
     ),
     ("no-cache", "cache-dir", "one of them"),
+    ("repro", "artifacts", "a session that compiles"),
     *(
         (name, other, f"one of them: {why}")
         for name in ("changed", "reuse-results")
@@ -160,6 +163,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     artifacts: Path | None = None
     results: Path | None = None
     report: Path | None = None
+    repro: Path | None = None
     benchmark: BenchmarkSettings | None = None
     plan: Path | None = None
     leg: str = ""
@@ -195,6 +199,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             artifacts=artifacts,
             results=output_folder_of_option(config, "results"),
             report=output_folder_of_option(config, "report"),
+            repro=output_folder_of_option(config, "repro"),
             benchmark=BenchmarkSettings.of(config),
             plan=path_of_option(config, "plan", "a file that `retarget ci plan` wrote"),
             leg=config.getoption("retarget_leg") or "",

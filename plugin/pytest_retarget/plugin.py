@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     results, page = settings.results, None
     if settings.report is not None:
-        from pytest_retarget.report.page import Page
+        from pytest_retarget.report.bundles import Page
 
         page = Page(config, settings.report, results)
         results = page.results
@@ -64,6 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_retarget.results import Results
 
         config.pluginmanager.register(Results(config, results, leg), "retarget-results")
+    if settings.repro is not None:
+        from pytest_retarget.report.bundles import Bundles
+
+        config.pluginmanager.register(Bundles(config, settings.repro), "retarget-repro")
     if page is not None:  # after the results: so its end comes after theirs
         config.pluginmanager.register(page, "retarget-page")
 

@@ -21,7 +21,7 @@ from retarget_repro.bundle.write import NotReproducedError, foreign_code, write_
 from retarget_repro.reduce import Reduced, reduce_failure
 
 NOT_REPRODUCED = 3
-"""The exit status for a failure that does not occur from its bundle."""
+"""The exit status for a failure that does not occur from its bundle; `pytest --retarget-repro` reads it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ def test_the_fixed_marks_are_those_that_targets_get() -> None:
             ("--retarget-leg", ""),
             "--retarget-leg was given without --retarget-plan; expected the plan that has the leg, too",
         ),
-        (("--retarget-report", ""), "--retarget-report: found an empty text, expected a folder"),
+        (("--retarget-repro", ""), "--retarget-repro: found an empty text, expected a folder"),
     ],
 )
 def test_an_empty_text_counts_as_given(pytester: pytest.Pytester, arguments: tuple[str, ...], message: str) -> None:

@@ -1,9 +1,11 @@
-"""Hooks that take reports: the page, cases as subtests, what `--lf` remembers. pytest's own parts
+"""Hooks that take reports: bundles, cases as subtests, what `--lf` remembers. pytest's own parts
 are doubles."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
+import subprocess
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,8 +15,10 @@ import pytest
 from pytest_retarget.collect.requirements import Refusing
 from pytest_retarget.internals import TerminalWriter
 from pytest_retarget.items.targets import PlainWhereItMust
+from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import RECORD
-from pytest_retarget.report import page, recording
+from pytest_retarget.report import bundles, recording
+from pytest_retarget.report.bundles import Bundles
 from pytest_retarget.report.recording import RememberBlocked
 from retarget.model import Observation
 from retarget.results import CaseRecord, Outcome, Result, TargetRecord
@@ -75,14 +79,116 @@ def test_a_session_ends_with_the_address_of_its_page_or_why_there_is_none(
 ) -> None:
     (tmp_path / "a.jsonl").touch()
     done = SimpleNamespace(returncode=status, stdout="" if status else "file:///site\n", stderr="no space\n")
-    monkeypatch.setattr(page.subprocess, "run", lambda *_, **given: done if given["capture_output"] else None)
+    monkeypatch.setattr(bundles.subprocess, "run", lambda *_, **given: done if given["capture_output"] else None)
     terminal = Terminal()
     manager = SimpleNamespace(get_plugin=lambda _: None if said is None else terminal)
     config: Any = SimpleNamespace(pluginmanager=manager)
     session: Any = SimpleNamespace(exitstatus=0)
-    exhausted(page.Page(config, tmp_path / "site", tmp_path).pytest_sessionfinish(session))
+    exhausted(bundles.Page(config, tmp_path / "site", tmp_path).pytest_sessionfinish(session))
     assert session.exitstatus == (4 if status else 0)
     assert (terminal.red if status else terminal.lines) == ([] if said is None else [said])
+
+
+# ---------------------------------------------------------------- bundles
+
+
+class Packing:
+    """A session whose bundles are written by a `retarget repro` that says what it is to say."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.terminal = folder / "bundles", Terminal()
+        self.settings = SimpleNamespace(artifacts=None, extensions=("e",), toolchains={"t": "/p", "u": None})
+        manager = SimpleNamespace(get_plugin=lambda _: self.terminal)
+        self.config: Any = SimpleNamespace(stash={SETTINGS: self.settings}, pluginmanager=manager, rootpath=folder)
+        self.session: Any = SimpleNamespace(exitstatus=0)
+        self.says: list[tuple[int, str, str]] = []
+        self.commands: list[list[str]] = []
+        monkeypatch.setattr(bundles, "cache_dir", lambda _: folder / "cache")
+        monkeypatch.setattr(bundles, "subprocess", SimpleNamespace(run=self._run, DEVNULL=subprocess.DEVNULL))
+
+    def _run(self, command: list[str], *, cwd: Path, env: dict[str, str], **_: Any) -> Any:
+        self.commands.append(command[3:])
+        assert (cwd, env["RETARGET_CACHE_DIR"]) == (self.config.rootpath, str(cwd / "cache"))
+        status, output, errors = self.says.pop(0)
+        return SimpleNamespace(returncode=status, stdout=output, stderr=errors)
+
+    def pack(self, *records: TargetRecord) -> None:
+        hooks = Bundles(self.config, self.folder)
+        hooks.pytest_runtest_logreport(report())
+        for one in records:
+            hooks.pytest_runtest_logreport(report(one))
+        exhausted(hooks.pytest_sessionfinish(self.session))
+
+
+@pytest.fixture
+def packing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packing:
+    return Packing(tmp_path, monkeypatch)
+
+
+def test_a_bundle_of_each_signature_is_written(packing: Packing) -> None:
+    packing.says = [(0, "x: 5 bytes\nbundle.json holds A\nreproduced once\n", ""), (0, "y: 5 bytes\nflaky\n", "")]
+    packing.pack(record("a/m"), record("n"), record("o", signature="other"), record("p", outcome=Outcome.PASSED))
+    assert packing.commands == [
+        ["repro", "s.toml::s::a/m", "-o", str(packing.folder / "s-a-m.tar.zst"), *OPTIONS],
+        ["repro", "s.toml::s::o", "-o", str(packing.folder / "s-o.tar.zst"), *OPTIONS],
+    ]
+    assert packing.terminal.lines[1:] == [
+        "  s-a-m.tar.zst  reproduced once (2 targets)",
+        "    bundle.json holds A",
+        "  s-o.tar.zst  flaky",
+    ]
+    assert packing.terminal.lines[0].startswith("bundles of 2 signatures, in ")
+    assert (packing.terminal.red, packing.session.exitstatus) == ([], 0)
+
+
+OPTIONS = ["--retarget-extension", "e", "--retarget-toolchain", "t=/p", "--retarget-toolchain", "u=PATH"]
+
+
+def test_ten_bundles_are_written_at_most(packing: Packing) -> None:
+    packing.says = [(0, "x\nsaid\n", "")] * 10
+    packing.pack(*(record(name, signature=name) for name in "abcdefghijkl"))
+    assert len(packing.commands) == 10
+    assert packing.terminal.lines[-1] == "  2 more without one: `retarget repro TARGET` writes it"
+
+
+def test_nothing_is_said_where_nothing_failed(packing: Packing) -> None:
+    packing.pack(record(outcome=Outcome.PASSED), record(outcome=Outcome.XFAILED))
+    assert (packing.terminal.lines, packing.folder.exists()) == ([], False)
+
+
+def test_what_is_not_reproduced_is_said_with_what_was_found(packing: Packing) -> None:
+    packing.says = [(3, "", "it does not fail:\n  expected: compile: bad\n  found: good\nmore\n")]
+    packing.pack(record())
+    assert packing.terminal.lines[1:] == [
+        "  not reproduced: s.toml::s::m_c  compile: bad",
+        "    expected: compile: bad",
+        "    found: good",
+    ]
+    assert packing.session.exitstatus == 0
+
+
+@pytest.mark.parametrize(
+    ("output", "errors", "why"), [("", "first\nlast\n \n", "last"), ("said\n", "", "said"), ("", "", "exit status 1")]
+)
+def test_a_bundle_that_cannot_be_written_is_an_error(output: str, errors: str, why: str, packing: Packing) -> None:
+    packing.says = [(1, output, errors)]
+    packing.pack(record())
+    assert packing.terminal.red == [f"ERROR: --retarget-repro: s.toml::s::m_c: {why}"]
+    assert packing.session.exitstatus == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_and_keeps_the_status(packing: Packing) -> None:
+    packing.folder.touch()
+    packing.session.exitstatus = 1
+    packing.pack(record())
+    assert packing.terminal.red == [f"ERROR: --retarget-repro: {packing.folder} cannot be created: File exists"]
+    assert (packing.session.exitstatus, packing.commands) == (1, [])
+
+
+def test_bundles_need_a_package(packing: Packing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(pytest.UsageError, match="--retarget-repro needs the package zstandard, which is not"):
+        Bundles(packing.config, packing.folder)
 
 
 # ---------------------------------------------------------------- cases

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import pty
+import struct
+import termios
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from _pytest._io import TerminalWriter
-from pytest_retarget.session.progress import Progress, status
+from _pytest._io.wcwidth import wcswidth
+from pytest_retarget.session.progress import Progress, _fitting, status
 from retarget.session import BuildActivity
 
 
@@ -69,6 +76,50 @@ def test_a_note_is_a_line_of_its_own_also_within_a_row_of_dots() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("environment", "columns", "written"),
+    [
+        ({}, 40, "..\x1b7\x1b[?7l compiled 1 of 2: s/a (c) 1 s\x1b[J\x1b8\x1b[?7h\x1b[J"),
+        ({}, 28, "..\x1b7\x1b[?7l compiled 1 of 2: s/a ...\x1b[J\x1b8\x1b[?7h\x1b[J"),
+        ({}, 27, ".."),
+        ({"TERM": "dumb"}, 40, ".."),
+        ({"CI": "true"}, 40, ".."),
+        ({"BUILD_NUMBER": "1"}, 40, ".."),
+    ],
+)
+def test_a_terminal_shows_it_behind_its_current_line_and_nothing_of_it_is_left(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], columns: int, written: str
+) -> None:
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in ({"TERM": "xterm"} | environment).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("pytest_retarget.session.progress.PATIENCE", 0.0)
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
+    with os.fdopen(slave, "w") as file:
+        log = Log()
+        log._tw = TerminalWriter(file)
+        progress = progress_in(log)
+        progress._activity = partial(activity, 1, 2, ("s/a (c)", 1.0))
+        log._tw.write("..", flush=True)
+        with progress.waiting():
+            progress._tick()
+        progress.close()
+        log._tw.write("\n", flush=True)
+        with os.fdopen(master, newline="") as shown:
+            assert shown.readline() == f"{written}\r\n"
+
+
+def test_a_file_is_no_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {"TERM": "xterm", "CI": "", "BUILD_NUMBER": ""}.items():
+        monkeypatch.setenv(name, value)
+    log = Log(verbosity=-1)
+    with (tmp_path / "log").open("w") as file:
+        log._tw = TerminalWriter(file)
+        assert not progress_in(log).shows
+
+
 @pytest.mark.parametrize("log", [None, Log(verbosity=-1)], ids=["no terminal reports", "quiet"])
 def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log | None) -> None:
     assert not progress_in(log).shows
@@ -88,3 +139,9 @@ def test_nothing_is_shown_where_no_terminal_reports_or_a_log_is_quiet(log: Log |
 )
 def test_a_status_says_how_many_how_long_and_what(found: BuildActivity, text: str) -> None:
     assert status(found) == text
+
+
+@pytest.mark.parametrize(("columns", "text"), [(30, "done: モジュール"), (13, "done: モジ..."), (12, "done: モ...")])
+def test_a_status_is_cut_to_the_columns_that_its_characters_take(columns: int, text: str) -> None:
+    assert _fitting("done: モジュール", columns) == text
+    assert wcswidth(text) <= columns
