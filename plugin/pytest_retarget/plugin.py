@@ -118,6 +118,8 @@ def activate(config: pytest.Config) -> ModuleType:
     from pytest_retarget.collect import suite_files
 
     if not config.pluginmanager.has_plugin(NAME):
+        from retarget.support import on_github
+
         from pytest_retarget.collect.hooks import CollectionHooks
         from pytest_retarget.items.hooks import ServiceHooks
         from pytest_retarget.report.equal_failures import FoldAlike
@@ -131,7 +133,7 @@ def activate(config: pytest.Config) -> ModuleType:
             "": (collection := CollectionHooks(config)),
             "-services": ServiceHooks(config, spare),
             "-recorder": Recorder(adjustments, with_digests=config.stash[SETTINGS].results is not None),
-            "-terminal": TerminalHooks(config, collection),
+            "-terminal": (terminal := TerminalHooks(config, collection)),
             "-lastfailed": RememberBlocked(config),
         }
         if not hasattr(config, "workerinput"):
@@ -140,6 +142,10 @@ def activate(config: pytest.Config) -> ModuleType:
 
                 plugins["-attribution"] = AttributionHooks(config)
             plugins["-fold"] = FoldAlike(config)
+            if on_github():
+                from pytest_retarget.report.github import GitHub
+
+                plugins["-github"] = GitHub(config, terminal)
         if config.stash[SETTINGS].update_expectations:
             from pytest_retarget.update import UpdateExpectations
 

@@ -19,7 +19,7 @@ import gc
 import importlib.util
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 View = Callable[[Report], Iterable[tuple[str, Any]]]
 
-VIEWS: Mapping[str, View] = {"matrix": matrix.data, "failures": failures.data, "history": history.data}
+VIEWS: Mapping[str, View] = {
+    "matrix": matrix.data,
+    "failures": failures.data,
+    "history": history.data,
+    "benchmarks": history.benchmark_data,
+}
 """The views in the order of the navigation: the name of the script in app/, and what yields its data."""
 
 _OWN = Path(__file__).parent
@@ -86,8 +91,8 @@ def write_site(report: Report, folder: Path) -> Path:
         shutil.rmtree(folder / "data", ignore_errors=True)
         (folder / "data").mkdir()
         shutil.copytree(_OWN / "app", folder / "app", dirs_exist_ok=True)
-        for view in VIEWS.values():
-            for name, value in view(report):
+        for view in _views(report):
+            for name, value in VIEWS[view](report):
                 write_atomically(folder / "data" / f"{name}.js", as_script(name, value))
         write_atomically(index, _index(report).encode())
     except OSError as error:
@@ -104,7 +109,14 @@ def as_script(name: str, value: object) -> bytes:
     return b'Retarget.data("' + name.encode() + b'", ' + data + b");\n"
 
 
-_SCRIPTS = ("uplot/uPlot.iife.min.js", "frame.js", "selection.js", "target.js", "results.js", "parts.js")
+def _views(report: Report) -> list[str]:
+    """Return the views that a page has; that of benchmarks only where there are any."""
+    return [view for view in VIEWS if view != "benchmarks" or history.has_benchmarks(report)]
+
+
+def _scripts(report: Report) -> Iterator[str]:
+    yield from ("uplot/uPlot.iife.min.js", "frame.js", "selection.js", "target.js", "results.js", "parts.js")
+    yield from (f"{name}.js" for name in _views(report))
 
 
 def _index(report: Report) -> str:
@@ -117,7 +129,7 @@ def _index(report: Report) -> str:
     return environment.from_string((_OWN / "templates" / "index.html.j2").read_text(encoding="utf-8")).render(
         report=report,
         percent=_percent,
-        scripts=[*_SCRIPTS, *(f"{name}.js" for name in VIEWS)],
+        scripts=list(_scripts(report)),
         total=counts.total(),
         judged=judged,
         good=sum(number for state, number in counts.items() if state.sort == "good"),

@@ -424,8 +424,8 @@ class Engine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The damaged entries that the store repaired, what was not stored, and which devices did not answer for a
-        while, one line each."""
+        """The damaged entries that the store repaired, what was not stored, which devices differ from the profiles of
+        their runtime configs, and which did not answer for a while, one line each."""
         stored = self._builds.notes if "_builds" in vars(self) else ()
         executor = self._executor.notes if self._executor is not None else ()
         kept = self._results.notes if "_results" in vars(self) else ()

@@ -18,6 +18,9 @@ from retarget.support.files import replacing as replacing
 from retarget.support.files import user_path as user_path
 from retarget.support.files import write_atomically as write_atomically
 from retarget.support.files import write_files as write_files
+from retarget.support.github import error_annotations as error_annotations
+from retarget.support.github import log_group as log_group
+from retarget.support.github import on_github as on_github
 from retarget.support.scratch import ScratchFolder as ScratchFolder
 from retarget.support.scratch import make_folder as make_folder
 from retarget.support.text import cmake_text as cmake_text

@@ -18,7 +18,7 @@ import pytest
 from msgspec import Struct, field
 from retarget.results import Outcome, Result, TargetRecord
 from retarget.session import SessionErrors
-from retarget.support import counted, size_text
+from retarget.support import counted, log_group, size_text
 
 from pytest_retarget.collect.hooks import CollectionHooks
 from pytest_retarget.internals import ReprExceptionInfo, terminal_writer
@@ -159,11 +159,12 @@ class TerminalHooks:
         verbosity = config.get_verbosity()
         if verbosity < -1:
             return
-        if verbosity >= 0:
-            terminalreporter.write_sep("=", "target matrix")
-        for line in self._tally.lines(width=terminal_writer(terminalreporter).fullwidth, verbosity=verbosity):
-            markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
-            terminalreporter.write_line(line.text, **markup)
+        with log_group("target matrix", terminalreporter.write_line):
+            if verbosity >= 0:
+                terminalreporter.write_sep("=", "target matrix")
+            for line in self._tally.lines(width=terminal_writer(terminalreporter).fullwidth, verbosity=verbosity):
+                markup = {"red": True} if line.bad else {"green": True} if line.fine else {}
+                terminalreporter.write_line(line.text, **markup)
         if compiles := self._tally.compile_line():
             where = "" if self._settings.no_cache else f" (cache: {_home(cache_dir(config))})"
             terminalreporter.write_line(compiles + where)

@@ -1,7 +1,8 @@
-"""The view over the runs of a history, of which the results of the page are the last.
+"""The views over the runs of a history, of which the results of the page are the last.
 
-What each target was in them: `history`, a `Past`. Targets are numbers: those of
-`retarget_report.views.matrix.numbered`; runs count from 0, the oldest.
+What each target was in them: `history`, a `Past`. What was measured of each target, the slowest, the largest changes,
+the trend: `benchmarks`, a list of `Row`s. Targets are numbers: those of `retarget_report.views.matrix.numbered`; runs
+count from 0, the oldest.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field, to_builtins
-from retarget.results import History, Outcome, State
+from retarget.model import Metric
+from retarget.results import History, Measurement, Outcome, State
 
 from retarget_report.read import STATES, Report
 from retarget_report.views.matrix import numbered
@@ -115,3 +117,40 @@ def _pattern(history: History, target: str, cells: tuple[int, ...]) -> Pattern:
     regressions = [(one.opened, -1 if one.closed is None else one.closed) for one in known.regressions]
     same = {name: getattr(known, name) for name in ("since", "ran", "flaky", "last_run")}
     return Pattern(cells=cells, regressions=regressions, **same)
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One metric of a target, all its cases together: `now`, and what the runs of the history had, oldest first and
+    this one last; None where it was not measured. Values are in the unit of `quantity`: seconds (`time`), bytes
+    (`size`) or a number (`count`)."""
+
+    target: int
+    metric: str
+    quantity: str
+    now: float
+    past: Sequence[float | None] = ()
+
+
+def has_benchmarks(report: Report) -> bool:
+    """Return whether any target of a report was timed."""
+    return any(case.times is not None for one in report.targets if one.record for case in one.record.cases)
+
+
+def benchmark_data(report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield the data of the view of benchmarks."""
+    yield "benchmarks", rows(report)
+
+
+def rows(report: Report) -> list[Row]:
+    """Return what was measured of the targets of a report, in their order."""
+    history = report.history or History()
+    known: Sequence[Mapping[str, Mapping[str, float]]] = history.metrics
+    found = []
+    for number, target in enumerate(numbered(report)):
+        if target.record is None:
+            continue
+        for metric, now in Measurement.totals(target.record).items():
+            past = tuple(run.get(metric, {}).get(target.id) for run in known)
+            row = Row(target=number, metric=metric, quantity=Metric(metric).quantity, now=now, past=past)
+            found.append(row)
+    return found

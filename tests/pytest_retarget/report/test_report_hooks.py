@@ -1,4 +1,4 @@
-"""Hooks that take reports: bundles, cases as subtests, what `--lf` remembers. pytest's own parts
+"""Hooks that take reports: bundles, annotations of GitHub, cases as subtests, what `--lf` remembers. pytest's own parts
 are doubles."""
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from pytest_retarget.options import SETTINGS
 from pytest_retarget.record import RECORD
 from pytest_retarget.report import bundles, recording
 from pytest_retarget.report.bundles import Bundles
+from pytest_retarget.report.github import GitHub
 from pytest_retarget.report.recording import RememberBlocked
 from retarget.model import Observation
 from retarget.results import CaseRecord, Outcome, Result, TargetRecord
+from retarget.support.github import MAX_ANNOTATIONS
 
 
 class Terminal:
@@ -189,6 +191,101 @@ def test_bundles_need_a_package(packing: Packing, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(pytest.UsageError, match="--retarget-repro needs the package zstandard, which is not"):
         Bundles(packing.config, packing.folder)
+
+
+# ---------------------------------------------------------------- annotations
+
+
+class Job:
+    """A job of GitHub Actions, in which nothing hides failures."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.terminal = folder, Terminal()
+        self.option = SimpleNamespace(no_summary=False, tbstyle="auto")
+        self.plugins = set[str]()
+        config: Any = SimpleNamespace(
+            rootpath=folder,
+            option=self.option,
+            invocation_params=SimpleNamespace(dir=folder),
+            pluginmanager=SimpleNamespace(has_plugin=lambda name: name in self.plugins),
+        )
+        terminal: Any = self.terminal
+        self.hooks = GitHub(config, terminal)
+
+    def annotations(self) -> list[str]:
+        exhausted(self.hooks.pytest_terminal_summary(self.terminal))
+        return [line for line in self.terminal.lines if line.startswith("::error")]
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    return Job(tmp_path)
+
+
+def test_failures_with_one_signature_are_one_annotation_the_most_first(job: Job) -> None:
+    for one in (record("a", signature="alone"), record("c"), record("b")):
+        job.hooks.pytest_runtest_logreport(report(one))
+    job.hooks.pytest_runtest_logreport(report(record("d", signature="passed"), outcome="passed"))
+    first, second = job.annotations()
+    assert (
+        first == "::error file=s.toml,line=1,title=s.toml%3A%3As%3A%3Ab and 1 more::text%0As.toml::s::b%0As.toml::s::c"
+    )
+    assert second == "::error file=s.toml,line=1,title=s.toml%3A%3As%3A%3Aa::text"
+    opened = [line for line in job.terminal.lines if line.startswith("::group::")]
+    assert opened == ["::group::failures: 2 signatures"]
+    assert job.terminal.lines.count("::endgroup::") == 1
+
+
+def test_errors_of_declarations_are_at_their_line(job: Job) -> None:
+    job.terminal.errors = ["s.toml:7: bad", "elsewhere"]
+    text = "s.toml:3: unknown key\nand more\nt.toml:4: another"
+    failed = pytest.CollectReport(nodeid="s.toml", outcome="failed", longrepr=text, result=None)
+    job.hooks.pytest_collectreport(failed)
+    other = pytest.CollectReport(nodeid="u.py", outcome="failed", longrepr="no place", result=None)
+    job.hooks.pytest_collectreport(other)
+    assert sorted(job.annotations()) == [
+        "::error file=s.toml,line=3,title=s.toml%3A3::unknown key",
+        "::error file=s.toml,line=7,title=s.toml%3A7::bad",
+        "::error file=t.toml,line=4,title=t.toml%3A4::another",
+        "::error file=u.py,line=1,title=u.py::no place",
+    ]
+
+
+def test_another_plugin_leaves_the_job_without_annotations_and_a_leg_of_a_plan_does_not(job: Job) -> None:
+    job.hooks.pytest_runtest_logreport(report(record()))
+    job.plan = "plan.json"
+    assert len(job.annotations()) == 1
+    job.plugins = {"pytest_github_actions_annotate_failures"}
+    job.terminal.lines.clear()
+    assert job.annotations() == []
+
+
+def test_what_is_not_shown_is_not_folded(job: Job) -> None:
+    job.hooks.pytest_runtest_logreport(report(record()))
+    job.option.tbstyle = "no"
+    job.annotations()
+    job.option.tbstyle, job.option.no_summary = "auto", True
+    job.annotations()
+    assert not any("group" in line for line in job.terminal.lines)
+
+
+def test_the_rest_of_many_signatures_is_counted(job: Job) -> None:
+    count = MAX_ANNOTATIONS + 2
+    for number in range(count):
+        job.hooks.pytest_runtest_logreport(report(record(f"m{number}", signature=f"{number}")))
+    found = job.annotations()
+    assert len(found) == MAX_ANNOTATIONS
+    assert found[-1] == "::error title=retarget::3 further signatures failed"
+
+
+def test_the_section_ends_before_others(job: Job) -> None:
+    job.hooks.pytest_runtest_logreport(report(record()))
+    hook = job.hooks.pytest_terminal_summary(job.terminal)
+    next(hook)
+    job.hooks.pytest_after_failures()
+    assert job.terminal.lines[-1] == "::endgroup::"
 
 
 # ---------------------------------------------------------------- cases

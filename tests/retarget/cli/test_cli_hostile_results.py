@@ -65,8 +65,9 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_what_is_printed_is_plain_text_in_lines_that_can_be_read(
-    results: str, capsys: pytest.CaptureFixture[str]
+    results: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for command, status in (
         (["results", "show", results, "--outcome", "failed"], 1),
         (["results", "diff", results, results], 0),
