@@ -56,6 +56,8 @@ _REGISTERED = ("/etc", "/usr/local/share", "~/.config", "~/.local/share", "$XDG_
 
 _MANIFESTS = frozenset({".icd", ".json"})
 _LIBRARY = re.compile(r'[^\s"]+\.(?:so|dylib|dll)[^\s"]*')
+_COMMANDS = re.compile(r"[^\s;|&(){}<>'\"`$=]+")
+"""What may be a program in text for a shell."""
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
 _VARIABLES = (*OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
@@ -107,7 +109,8 @@ class RunDependencies:
             seen = variables(_VARIABLES) + variables_named(*(type(driver).__module__ for driver in drivers))
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
-            programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
+            named = (name for word in runtime.run_under for name in (word, *_COMMANDS.findall(word)))
+            programs = filter(None, (shutil.which(name, path=path) for name in named))
             ends = (".py", "/__main__.py")  # of modules that an interpreter runs by `-m`
             modules = (f"{word.replace('.', '/')}{end}" for word in runtime.run_under for end in ends)
             words = (*runtime.flags, *runtime.run_under, *programs, *modules)
