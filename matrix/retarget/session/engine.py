@@ -477,6 +477,7 @@ class Engine:
             self.registry,
             extensions=self._extensions,
             only=self._cases,
+            default_timeout=self._timeouts.run,
             case_digests=self.case_digests,
             runs_remotely=self._executor is not None,
         )

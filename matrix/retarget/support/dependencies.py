@@ -26,6 +26,7 @@ import platform
 import posix
 import re
 import shutil
+import site
 import sys
 import threading
 import time
@@ -73,8 +74,9 @@ _MACHINE = (
 )
 
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
-_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
-"""The modules that list folders to find modules, and the folders of Python's own modules."""
+_SITES = (os.path.dirname(os.__file__), *site.getsitepackages(), site.getusersitepackages())  # noqa: PTH120
+_INSTALLED = tuple(one + os.sep for one in _SITES)
+"""The modules that list folders to find modules; the folders of Python's own modules and of what is installed."""
 
 
 class Recorder:
@@ -474,7 +476,7 @@ def _place(path: Any) -> str:
     parts = {*place.split(os.sep)}  # noqa: PTH206  (it is asked for every module)
     if "__pycache__" in parts and place.endswith(".pyc"):
         place = importlib.util.source_from_cache(place)
-    is_installed = parts & {"site-packages", "dist-packages"} or f"{place}{os.sep}".startswith(_LIBRARY)
+    is_installed = f"{place}{os.sep}".startswith(_INSTALLED)
     return "" if is_installed and ".." not in parts else place
 
 

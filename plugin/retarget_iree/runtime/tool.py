@@ -124,9 +124,10 @@ def listed_devices(driver: str, config: RuntimeConfig, place: Place) -> Sequence
 
 
 def _lacks_files(config: RuntimeConfig, place: Place) -> bool:
-    """Return whether the command of `run_under`, or a file or folder that it names in full, is not where it runs."""
+    """Return whether the command of `run_under`, or a file or folder that it names in full, is not where it runs.
+    Text for a shell begins with such a file."""
     command, *words = config.run_under
-    test = 'command -v -- "$0" && for one; do test -e "$one" || exit 1; done'
+    test = 'command -v -- "$0" && for one; do test -e "$one" || test -e "${one%% *}" || exit 1; done'
     return bool(place.run(["sh", "-c", test, command, *(one for one in words if one.startswith("/"))]).returncode)
 
 

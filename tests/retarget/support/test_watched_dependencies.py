@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posix
+import site
 import sys
 from collections.abc import Callable
 from pathlib import Path, PurePath
@@ -94,6 +95,9 @@ def test_nothing_is_recorded_where_nothing_is_watched(tmp_path: Path) -> None:
     assert recorder.dependencies == ()
 
 
+SITE = site.getsitepackages()[0]
+
+
 @pytest.mark.parametrize(
     ("path", "place"),
     [
@@ -104,9 +108,9 @@ def test_nothing_is_recorded_where_nothing_is_watched(tmp_path: Path) -> None:
         ("a/__pycache__/m.cpython-311.pyc", "/w/a/m.py"),
         ("a/__pycache__/m.txt", "/w/a/__pycache__/m.txt"),
         ("a/m.cpython-311.pyc", "/w/a/m.cpython-311.pyc"),
-        ("/lib/site-packages/p/m.py", ""),
-        ("/lib/dist-packages/p/m.py", ""),
-        ("/lib/site-packages/../m.py", "/lib/site-packages/../m.py"),
+        (f"{SITE}/p/m.py", ""),
+        (f"{SITE}/../m.py", f"{SITE}/../m.py"),
+        ("/vendor/site-packages/m.py", "/vendor/site-packages/m.py"),
         (os.__file__, ""),
         (str(Path(os.__file__).parent), ""),
     ],

@@ -70,6 +70,10 @@ ROWS: dict[str, tuple[str, Change, Change]] = {
         f"{LIB}from helper import g\ndef f(x): return g(x)\n",
         *changed("lib/helper.py", once("1"), once("2")),
     ),
+    "a module of a folder whose name is that of installed ones": (
+        f"{SITE}from helper import g\ndef f(x): return g(x)\n",
+        *changed("site-packages/helper.py", once("1"), once("2")),
+    ),
     "a module beside it": (
         "sys.path.insert(0, str(HERE))\nfrom helper import g\ndef f(x): return g(x)\n",
         *changed("helper.py", once("1"), once("2")),
@@ -262,6 +266,7 @@ def test_what_nothing_can_be_said_of_is_recorded_as_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str
 ) -> None:
     monkeypatch.setattr(Recorder, "_staying", {})
+    monkeypatch.setattr(dependencies, "_INSTALLED", f"{tmp_path}/site-packages/")
     write(tmp_path / "site-packages/talks.py", "import socket\nsocket.socket().close()\n")
     (tmp_path / "ref.py").write_text(TOP + UNSEEN[row])
     for _ in range(2):

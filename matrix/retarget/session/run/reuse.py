@@ -1,11 +1,9 @@
 """Which results of earlier runs serve a session's targets: kept ones, whose dependencies and
 whose case digest (what is tried of an artifact, how, and what is expected) are unchanged.
 
-A target whose compile key and case digest are those of another revision gives the same result there, as far as files
-can tell. The digest of a run target covers the content of the files that hold its cases and of those that they name,
-and what is declared of its run: driver, devices, flags, environment, requirements, time limit; that of any target the
-expectations in force for it. No path is part of it, no timestamp, and nothing of the machine. Cases that are to agree
-with another compiler config (`CaseLoader.references`) depend on its artifact too, which has its own compile key.
+The case digest of a run target covers the content of the files that hold its cases and of those that they name, and
+what is declared of its run; that of any target the expectations in force for it. It has no path, no timestamp, and
+nothing of the machine.
 """
 
 from __future__ import annotations
@@ -56,6 +54,8 @@ _REGISTERED = ("/etc", "/usr/local/share", "~/.config", "~/.local/share", "$XDG_
 
 _MANIFESTS = frozenset({".icd", ".json"})
 _LIBRARY = re.compile(r'[^\s"]+\.(?:so|dylib|dll)[^\s"]*')
+_COMMANDS = re.compile(r"[^\s;|&(){}<>'\"`$=]+")
+"""What may be a program in text for a shell."""
 _OF_ARRAYS = ("NPY_*", "OMP_*", "OPENBLAS_*", "MKL_*", LIMIT_VARIABLE)
 _VARIABLES = (*OF_DRIVERS, *_OF_ARRAYS)
 _OF_PYTHON = ("PYTHON*", "LANG", "LC_*", "TZ")
@@ -107,7 +107,8 @@ class RunDependencies:
             seen = variables(_VARIABLES) + variables_named(*(type(driver).__module__ for driver in drivers))
             host = [host_identity(), versions_of_arrays()] if runtime.run_under else []
             path = {**os.environ, **dict(self._registry.worker_environment(runtime))}.get("PATH")
-            programs = filter(None, (shutil.which(word, path=path) for word in runtime.run_under))
+            named = (name for word in runtime.run_under for name in (word, *_COMMANDS.findall(word)))
+            programs = filter(None, (shutil.which(name, path=path) for name in named))
             ends = (".py", "/__main__.py")  # of modules that an interpreter runs by `-m`
             modules = (f"{word.replace('.', '/')}{end}" for word in runtime.run_under for end in ends)
             words = (*runtime.flags, *runtime.run_under, *programs, *modules)
@@ -152,16 +153,18 @@ class ReusableResults:
         *,
         extensions: Sequence[str],
         only: Sequence[str],
+        default_timeout: float,
         case_digests: CaseDigests,
         runs_remotely: bool,
     ) -> None:
-        """`extensions` are those of `RunDependencies`, `only` the selected cases. If it `runs_remotely`, nothing but
-        its devices says where a target runs."""
+        """`extensions` are those of `RunDependencies`, `only` the selected cases, `default_timeout` the limit of
+        a target that declares none. If it `runs_remotely`, nothing but its devices says where a target runs."""
         self.notes: list[str] = []
         self._store = store
         self._registry = registry
         self._dependencies = RunDependencies(registry, extensions)
         self._only = tuple(only)
+        self._default_timeout = default_timeout
         self._case_digests = case_digests
         self._runs_remotely = runs_remotely
 
@@ -169,7 +172,7 @@ class ReusableResults:
         self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]
     ) -> KeptResult | None:
         """Return what `Engine.kept_result` does."""
-        key = self._key(target, artifact, rules, devices)
+        key = self._key(target, artifact, rules, devices, *self._only)
         try:
             kept = _decoded(self._store.read_result(key)) if key else None
         except StoreError:  # writers report it
@@ -191,7 +194,7 @@ class ReusableResults:
         excuses is kept for that comparison only: `find` does not return it."""
         if self._case_digests.has(target) and CaseDigests(self._registry).of(target) != self._case_digests.of(target):
             return
-        key = self._key(target, artifact, rules, devices)
+        key = self._key(target, artifact, rules, devices, *self._only)
         if outcome.dependencies:
             outcome = replace(outcome, dependencies=(*outcome.dependencies, self._session(target)))
         if not key or not self._hold(target, outcome.dependencies):
@@ -212,6 +215,14 @@ class ReusableResults:
                 kept = KeptResult(host=outcome.host or platform.node(), ended=time.time(), **gave)
                 body = msgspec.to_builtins(kept)
                 self._store.write_result(key, body if is_kept else {"failed": body}, stays=_BY_CHANCE)
+            if self._only and is_verdict and outcome.failure is not None:
+                key = self._key(target, artifact, rules, devices)
+                if (whole := _decoded(self._store.read_result(key))) is None or not self._hold(
+                    target, whole.dependencies
+                ):
+                    return
+                if whole.failure is None or _way(outcome)[1] - _way(whole.outcome(()))[1]:  # a case that passed there
+                    self._store.write_result(key, _BY_CHANCE)
         except StoreError as error:
             if not self.notes:
                 self.notes.append(f"results are not kept: {error}")
@@ -233,11 +244,13 @@ class ReusableResults:
         about = [str(target.compile.folder), str(Path.cwd()), [*dict.fromkeys(sys.path)], variables(_OF_PYTHON)]
         return ("session", "", digest_of(json.dumps(about).encode()))
 
-    def _key(self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo]) -> str:
+    def _key(
+        self, target: RunTarget, artifact: Artifact, rules: TargetRules, devices: Sequence[DeviceInfo], *only: str
+    ) -> str:
         if self._runs_remotely and not devices:
             return ""
-        cases = self._case_digests.of(target)
-        return self._dependencies.of(target, artifact.digest, cases, devices, self._only, rules.skipping())
+        more = (only, rules.skipping(), self._default_timeout if target.timeout is None else None)
+        return self._dependencies.of(target, artifact.digest, self._case_digests.of(target), devices, *more)
 
 
 _BY_CHANCE: dict[str, Any] = {"by_chance": True}

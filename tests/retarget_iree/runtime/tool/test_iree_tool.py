@@ -246,3 +246,14 @@ def test_a_command_that_does_not_run_the_tool_is_an_error(content: str, said: st
 def test_a_device_that_is_not_there_is_unavailable_behind_a_command_too() -> None:
     with pytest.raises(UnavailableError, match=r"/iree-run-module behind env does not run here: .*'none'"):
         open_tool(msgspec.structs.replace(config("env"), driver="none"))
+
+
+def test_text_for_a_shell_is_no_missing_file(tmp_path: Path) -> None:
+    (command := tmp_path / "wrap").write_text("#!/bin/sh\nexit 9\n")
+    command.chmod(0o755)
+    with pytest.raises(RetargetError) as caught:
+        open_tool(config("sh", "-c", f'{command} "$0" "$@"'))
+    assert not isinstance(caught.value, UnavailableError)
+    command.unlink()
+    with pytest.raises(UnavailableError):
+        open_tool(config("sh", "-c", f'{command} "$0" "$@"'))

@@ -83,6 +83,18 @@ def test_a_script_its_interpreter_and_a_program_on_the_path_of_the_config_count(
     assert under(command, path) not in {before, edited}
 
 
+@pytest.mark.parametrize("text", ['myw "$0" "$@"', 'exec myw "$0"', "X=1;myw $0", "(myw) || exit 1"])
+def test_a_program_that_the_text_for_a_shell_names_counts(tmp_path: Path, text: str) -> None:
+    (program := tmp_path / "bin/myw").parent.mkdir()
+    program.write_text("one")
+    program.chmod(0o755)
+    command, path = ("sh", "-c", text), [("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")]
+    before = under(command, path)
+    assert before == under(command, path) != ""
+    program.write_text("two")
+    assert before != under(command, path)
+
+
 @pytest.mark.parametrize(
     ("module", "file"), [("wrap", "wrap.py"), ("tools.wrap", "tools/wrap.py"), ("tools", "tools/__main__.py")]
 )

@@ -87,7 +87,13 @@ class Results(ReusableResults):
         registry = Registry(compilers={}, drivers={}, case_loaders={}, origins={})
         digests = CaseDigests(registry)
         super().__init__(
-            Store(folder, None, remote), registry, extensions=(), only=(), case_digests=digests, runs_remotely=False
+            Store(folder, None, remote),
+            registry,
+            extensions=(),
+            only=(),
+            default_timeout=1.0,
+            case_digests=digests,
+            runs_remotely=False,
         )
         self.states = {*states}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from retarget.expect.verdict import TargetRules
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import Module, RunTarget
-from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, RunOutcome
+from retarget.model.outcomes import Artifact, CaseOutcome, DeviceInfo, Failure, RunOutcome, Stage
 from retarget.session.cache.store import Store
 from retarget.session.run.reuse import CaseDigests, ReusableResults
 from retarget.support.dependencies import Dependency
@@ -33,12 +34,20 @@ def target_in(folder: Path) -> RunTarget:
     return run_target(replace(compile_target(kind="check", folder=folder), module=module))
 
 
-def results(folder: Path, *, registry: Registry = REGISTRY, runs_remotely: bool = False) -> ReusableResults:
+def results(
+    folder: Path,
+    *,
+    registry: Registry = REGISTRY,
+    runs_remotely: bool = False,
+    only: Sequence[str] = (),
+    timeout: float = 9.0,
+) -> ReusableResults:
     return ReusableResults(
         Store(folder / "cache"),
         registry,
         extensions=(),
-        only=(),
+        only=only,
+        default_timeout=timeout,
         case_digests=CaseDigests(registry),
         runs_remotely=runs_remotely,
     )
@@ -86,3 +95,29 @@ def test_a_result_is_not_kept_under_the_digest_of_files_edited_since(tmp_path: P
     session.keep(target, ARTIFACT, NONE, passed(), (DEVICE,))
     (tmp_path / "m.txt").write_text("one")
     assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is None
+
+
+@pytest.mark.parametrize(("declared", "reused"), [(None, False), (5.0, True)])
+def test_the_time_limit_of_a_target_that_declares_none_counts(
+    tmp_path: Path, declared: float | None, reused: bool
+) -> None:
+    target = replace(target_in(tmp_path), timeout=declared)
+    results(tmp_path).keep(target, ARTIFACT, NONE, passed(), (DEVICE,))
+    assert results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is not None
+    assert (results(tmp_path, timeout=1.0).find(target, ARTIFACT, NONE, (DEVICE,)) is not None) is reused
+
+
+@pytest.mark.parametrize(("fails", "reused"), [(("f",), False), ((), True)])
+def test_a_case_that_passed_in_a_run_of_all_and_fails_alone_is_chance(
+    tmp_path: Path, fails: Sequence[str], reused: bool
+) -> None:
+    target = target_in(tmp_path)
+    results(tmp_path).keep(target, ARTIFACT, NONE, passed(), (DEVICE,))
+    differs = Failure(stage=Stage.COMPARE, summary="differs")
+    failed = dataclasses.replace(
+        passed(),
+        failure=differs if fails else None,
+        cases=(CaseOutcome(name="f", seconds=1.0, failure=differs if fails else None),),
+    )
+    results(tmp_path, only=("f",)).keep(target, ARTIFACT, NONE, failed, (DEVICE,))
+    assert (results(tmp_path).find(target, ARTIFACT, NONE, (DEVICE,)) is not None) is reused
