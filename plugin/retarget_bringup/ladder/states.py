@@ -241,7 +241,8 @@ def states(
     opened: dict[str, str] = {}
 
     def stale(target: LadderTarget, one: _Try) -> str:
-        if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
+        has_digest = one.record.trial_digest or one.record.outcome is not Outcome.NOT_RUN
+        if not target.digest or (has_digest and one.record.trial_digest[:DIGITS] != target.digest):
             return _STALE
         start = starts.get(one.record.session)
         ran_at = start.revision if start is not None else ""
