@@ -1,8 +1,7 @@
 """Options `--check`, `--raise`, `--lower`: what of a ladder does not hold, and the ladder that results make of it.
 
-`--raise` only raises: what fell stays on its
-line, whatever changed in its module, its cases or how it is run, until `--lower` names it with a reason. Rules and the
-ladder must agree on how far a target comes.
+`--raise` only raises: what fell stays on its line, whatever changed, until `--lower` names it with a reason. Rules and
+the ladder must agree on how far a target comes.
 """
 
 from __future__ import annotations
@@ -49,10 +48,7 @@ _CHECKED = {
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """The contradictions: `failures`, and what `--raise` settles. `notes` are what is reported besides.
-
-    Each is a text of one line, or of several where it names targets.
-    """
+    """The contradictions: `failures`, and what `--raise` settles. `notes` are what is reported besides."""
 
     failures: tuple[str, ...] = ()
     to_raise: tuple[str, ...] = ()
@@ -65,10 +61,12 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 class Raised(Struct, frozen=True, kw_only=True):
-    """A ladder as results change it, and how many of its targets were raised, added, changed, dropped or lowered."""
+    """A ladder as results change it, how many of its targets were raised, added, changed, dropped or lowered, and what
+    was dropped and whose rung no target takes over, the highest first."""
 
     lines: tuple[Line, ...]
     changes: Counter[str]
+    left: Sequence[str] = ()
 
 
 _Moved = tuple[TargetState, Line, Rung]
@@ -300,8 +298,13 @@ def raised(ladder: Ladder, states: Sequence[TargetState], committed: Mapping[str
             if now != one.line:
                 rises = one.line is not None and now.rung > one.line.rung
                 changes["added" if one.line is None else "raised" if rises else "changed"] += 1
-    changes["dropped"] = len({line.target for line in ladder.lines} - lines.keys())
-    return Raised(lines=tuple(lines.values()), changes=+changes)
+    dropped = {line.target: line for line in ladder.lines if line.target not in lines}
+    changes["dropped"] = len(dropped)
+    taken = {line.digest for line in lines.values()}
+    left = sorted((line for line in dropped.values() if line.digest not in taken), key=lambda line: -line.rung)
+    return Raised(
+        lines=tuple(lines.values()), changes=+changes, left=[f"{one.target}  {one.rung.word}" for one in left]
+    )
 
 
 def _highest(line: Line | None, committed: Line | None) -> Line | None:
@@ -396,6 +399,7 @@ def apply_options(
         changed = write_ladder(ladder.file, now.lines, devices.after(changed=raises and bool(now.changes)))
         counts = ", ".join(f"{count} {what}" for what, count in now.changes.items())
         lines.append(f"{name}: {'written' if changed else 'unchanged'}{f': {counts}' if counts else ''}")
+        lines += _listed(f"dropped: {counted(len(now.left), 'line')} whose rung no target takes over", now.left)
         ladder = read_ladder(ladder.file)
         by_id = {line.target: line for line in ladder.lines}
         states = [replace(one, line=by_id.get(one.id)) for one in states]

@@ -60,14 +60,19 @@ class LadderTarget(Struct, frozen=True, kw_only=True):
     asks_devices: bool = False
 
     def on(self, record: TargetRecord) -> LadderTarget:
-        """Return the target with the rules that are in force on the devices of a record."""
-        if not (self.rules.possible or self.compile_rules.possible):
-            return self
-        compiled = [one.traits for one in record.compile.devices] if record.compile is not None else []
-        devices = [one.traits for one in record.devices] if self.runs else compiled
-        rules = self.rules.on(self.declared.target, devices)
-        compile_rules = self.compile_rules.on(self.declared.compiled, compiled)
-        return replace(self, rules=rules, compile_rules=compile_rules, asks_devices=True)
+        """Return the target with the rules that are in force on the devices of a record. A rule for cases that has all
+        of today's skipped is one for the target."""
+        found = self
+        if self.rules.possible or self.compile_rules.possible:
+            compiled = [one.traits for one in record.compile.devices] if record.compile is not None else []
+            devices = [one.traits for one in record.devices] if self.runs else compiled
+            rules = self.rules.on(self.declared.target, devices)
+            compile_rules = self.compile_rules.on(self.declared.compiled, compiled)
+            found = replace(self, rules=rules, compile_rules=compile_rules, asks_devices=True)
+        if record.outcome is Outcome.SKIPPED and record.excused and record.trial_digest[:DIGITS] == self.digest:
+            skips = (one.rule for one in found.rules.by_case if one.rule.outcome == "skip")
+            found = replace(found, rules=replace(found.rules, whole=next(skips, found.rules.whole)))
+        return found
 
     @property
     def all_rules(self) -> tuple[Expectation, ...]:
@@ -241,7 +246,8 @@ def states(
     opened: dict[str, str] = {}
 
     def stale(target: LadderTarget, one: _Try) -> str:
-        if not target.digest or one.record.trial_digest[:DIGITS] != target.digest:
+        has_digest = one.record.trial_digest or one.record.outcome is not Outcome.NOT_RUN
+        if not target.digest or (has_digest and one.record.trial_digest[:DIGITS] != target.digest):
             return _STALE
         start = starts.get(one.record.session)
         ran_at = start.revision if start is not None else ""

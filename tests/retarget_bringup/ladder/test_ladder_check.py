@@ -179,6 +179,7 @@ def test_what_was_not_tried_is_reported_and_keeps_its_line() -> None:
     [
         ([record("n", outcome=Outcome.NOT_RUN, reason="the device was gone after m")], "the device was gone after m"),
         ([compiles("n"), record("n", outcome=Outcome.NOT_RUN, reason="gone")], "gone"),
+        ([compiles("n"), record("n", outcome=Outcome.NOT_RUN, reason="it ended", trial_digest="")], "it ended"),
         ([record("n", outcome=Outcome.ERROR, message="a fixture raised")], "a fixture raised"),
         ([record("n", outcome=Outcome.FAILED, message="the worker crashed")], "the worker crashed"),
         ([record("n", outcome=Outcome.BLOCKED, blocked_by="n_c", reason="blocked by n_c")], "blocked by n_c"),

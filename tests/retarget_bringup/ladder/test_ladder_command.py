@@ -157,6 +157,24 @@ def test_a_line_that_was_removed_comes_back_from_the_last_commit(
     assert rungs(project)["wrong"] == "matches"
 
 
+def test_raise_names_what_it_drops_where_no_target_takes_the_rung_over(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bringup", "x", *results_of_today(project, good="", wrong="compare"), "--raise"]) == 0
+    capsys.readouterr()
+    for module in ("good", "wrong"):  # both are renamed, and one is edited, too
+        (project / f"s/{module}.mlir").rename(project / f"s/new-{module}.mlir")
+    (project / "s/new-good.mlir").write_text(DIFFERS)
+    shutil.rmtree(project / "results")
+    results = results_of_today(project, **{"new-good": "compare", "new-wrong": "compare"})
+    assert main(["bringup", "x", *results, "--raise"]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "bringup/x.ladder: written: 2 added, 2 dropped",
+        "dropped: 1 line whose rung no target takes over",
+        f"  {HOME}::good_vmvx_sync  matches",
+    ]
+
+
 def test_a_selection_of_nothing_has_its_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "bringup/x.toml").write_text('select = "vulcan"\n')
     with ResultsWriter(project / "results", new_session(selected=0, digest="")) as writer:

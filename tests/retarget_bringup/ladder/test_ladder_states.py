@@ -12,6 +12,7 @@ from laddered import DIGEST, HOME, compiles, fails, ladder, passes, record, rule
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_struct
+from retarget.expect.verdict import RankedRule
 from retarget.model import CompilerConfig, Rung
 from retarget.results import CaseRecord, DeviceRecord, Outcome, SessionResults, TargetRecord
 from retarget.results.record import CompileRecord, RunRecord
@@ -159,6 +160,15 @@ def test_a_rule_about_devices_is_asked_of_those_that_a_target_was_compiled_for_o
     (of_compile,) = states([compiled], [session(made)], ladder(), stable=3)
     assert of_compile.is_permanent is (standing is Standing.PERMANENT)
     assert state(session(passes(compile=None)), of=run, m="matches").standing is Standing.REACHED
+
+
+@pytest.mark.parametrize("digest", [DIGEST, "e" * 12])
+def test_a_rule_for_cases_that_has_all_of_todays_skipped_skips_the_target(digest: str) -> None:
+    skips = TargetRules(by_case=(RankedRule(rule=rule(outcome="skip", reason="hangs"), pattern="f", rank=()),))
+    said = record(outcome=Outcome.SKIPPED, excused=True, rung="loads", trial_digest=digest)
+    found = state(session(compiles(), said), of=target(rules=skips), m="matches")
+    assert found.is_over is (digest == DIGEST)
+    assert found.reason.startswith("hangs" if found.is_over else "its result is of another version")
 
 
 @pytest.mark.parametrize(
