@@ -13,11 +13,11 @@ from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import is_glob, name_error
+from retarget.model.names import MAJORITY, is_glob, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path
-from retarget.targets.expansion import running_compilers
+from retarget.targets.expansion import running_compilers, running_configs
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
@@ -95,11 +95,33 @@ def _build(
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
+    if not problems and scope.is_sound and suite.agree:
+        problems += _agree_problems(suite, loader, (*path, "agree"))
     if not problems and scope.is_sound and loader is not None:
         diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
         if diagnostics:
             raise DiagnosticsError(diagnostics)
     return suite, tuple(problems)
+
+
+def _agree_problems(suite: Suite, loader: CaseLoader | None, path: KeyPath) -> Iterable[Problem]:
+    """Yield why the modules of a suite cannot agree as it says."""
+    if loader is None or not loader.overrides("references"):
+        yield Problem(path, f"found it with kind {suite.kind!r}, expected a kind whose cases can agree: cases or onnx")
+        return
+    for module, runs in running_configs(suite).items():
+        names = list(dict.fromkeys(name for name, _ in runs))
+        if suite.agree == MAJORITY:
+            if len(runs) == 1:
+                found = f"found nothing to compare: only {'/'.join(runs[0])} runs module {module!r}"
+                yield Problem(path, f"{found}; expected another target that does")
+        elif names and suite.agree not in names:
+            hint = did_you_mean(suite.agree, [*names, MAJORITY], lists=True)
+            expected = f"expected {MAJORITY!r} or a compiler config that does{hint}"
+            yield Problem(path, f"found {suite.agree!r}, which does not run module {module!r}; {expected}")
+        elif len(names) == 1:
+            found = f"found nothing to compare: only {suite.agree} runs module {module!r}"
+            yield Problem(path, f"{found}; expected another compiler config that does")
 
 
 def _flag_problems(registry: Registry | None, suite: Suite, path: KeyPath) -> Iterable[Problem]:

@@ -18,6 +18,7 @@ from retarget.extension import ExtensionError, RunPlan, UnavailableError
 from retarget.extension.cases import RUN_CASE, run_case_plan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model.names import MAJORITY
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.session.limits import TIMEOUTS, Timeouts
 from retarget.support.errors import RetargetError
@@ -142,6 +143,9 @@ class Commands:
                 if not is_here:  # there the artifact is by its content; what was compiled now is read
                     pushed, read = f"--module=store/{artifact.digest}{path.suffix}", path
                     argv = [word.replace(pushed, "--module=-") for word in argv]
+            elif case is not None and case.agree_with == MAJORITY and self._compiles:
+                lines.append(self._again(target, f"--case={case.name}"))
+                continue
             elif case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue

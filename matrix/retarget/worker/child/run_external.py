@@ -22,10 +22,12 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
+    NO_OTHERS,
     OPENED,
     UNAVAILABLE,
     Progress,
     RunModule,
+    agreed_results,
     case_outcome,
     case_request,
     load_cases,
@@ -101,7 +103,8 @@ def _run_case(
             if first:
                 raise
             failure = Failure(stage=Stage.LOAD, summary=str(error), hint=error.hint, no_verdict=True)
-        if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
+        lacking = (not_finished(case.agree_with, case.name), NO_OTHERS)
+        if failure is not None and failure.summary.startswith(lacking):
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
     rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]
@@ -117,12 +120,13 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
         raise
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-    missing = dict(message.references).get(case.agree_with)
-    if not isinstance(missing, str):
-        return None
-    return Failure(
-        stage=Stage.LOAD, summary=first_line(missing), text=missing, lacking=case.agree_with, no_verdict=True
-    )
+    found = {name: {case.name: one} if isinstance(one, Path) else one for name, one in message.references}
+    try:
+        agreed_results(case, found, is_reference=True)
+    except RetargetError as error:
+        why = str(error)
+        return Failure(stage=Stage.LOAD, summary=first_line(why), text=why, lacking=case.agree_with, no_verdict=True)
+    return None
 
 
 def _plan(case: Case, message: RunModule) -> RunPlan:
@@ -138,7 +142,9 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     )
     found = (one for one in message.references if isinstance(one[1], Path))
     references = (f"--reference={config}={folder}" for config, folder in found)
-    compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
+    own = (f"--compiler={target.compile.compiler.name}", f"--runtime={target.runtime.name}")
+    agree = (f"--agree={target.compile.agree}",) if target.compile.agree else ()
+    compiler = (*own, *agree, *references) if case.agree_with else ()
     return dataclasses.replace(
         plan, argv=(*plan.argv, "--say-opened", *compiler), env=tuple(Registry.environment().items())
     )
