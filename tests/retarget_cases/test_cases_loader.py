@@ -56,12 +56,12 @@ def test_modules_and_cases_without_each_other_are_errors_as_are_those_in_the_fil
         (folder / name).touch()
     for name in ("ad.cases.toml", "sub.cases.toml"):
         (folder / name).write_text(PLAIN)
-    (folder / "broken.cases.toml").write_text("[[case]]\n")
+    (folder / "broken.cases.toml").write_text("[[case]]\nexpected = []\n")
     assert diagnostics(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
         "suite/ad.cases.toml: found cases without a module, expected ad.mlir or ad.mlirbc or ad.onnx beside it; "
         "did you mean 'add'?",
-        "suite/broken.cases.toml:1: case[0]: found nothing to compare the results with, expected one of expected, "
-        "reference, agree_with: a case that cannot fail tests nothing",
+        "suite/broken.cases.toml:2: case[0].expected: found an empty array, expected one value per result: a case that "
+        "cannot fail tests nothing",
     ]
 
 

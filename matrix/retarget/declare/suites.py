@@ -95,8 +95,8 @@ def _build(
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
-    if not problems and scope.is_sound and suite.agree:
-        problems += _agree_problems(suite, loader, (*path, "agree"))
+    if not problems and scope.is_sound and suite.agree and (message := _agree_problem(suite, loader)):
+        problems.append(Problem((*path, "agree"), message))
     if not problems and scope.is_sound and loader is not None:
         diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
         if diagnostics:
@@ -104,24 +104,20 @@ def _build(
     return suite, tuple(problems)
 
 
-def _agree_problems(suite: Suite, loader: CaseLoader | None, path: KeyPath) -> Iterable[Problem]:
-    """Yield why the modules of a suite cannot agree as it says."""
+def _agree_problem(suite: Suite, loader: CaseLoader | None) -> str:
+    """Return why the modules of a suite cannot agree as it says; empty where they can."""
     if loader is None or not loader.overrides("references"):
-        yield Problem(path, f"found it with kind {suite.kind!r}, expected a kind whose cases can agree: cases or onnx")
-        return
+        return f"found it with kind {suite.kind!r}, expected a kind whose cases can agree: cases or onnx"
     for module, runs in running_configs(suite).items():
         names = list(dict.fromkeys(name for name, _ in runs))
-        if suite.agree == MAJORITY:
-            if len(runs) == 1:
-                found = f"found nothing to compare: only {'/'.join(runs[0])} runs module {module!r}"
-                yield Problem(path, f"{found}; expected another target that does")
-        elif names and suite.agree not in names:
+        if suite.agree != MAJORITY and names and suite.agree not in names:
             hint = did_you_mean(suite.agree, [*names, MAJORITY], lists=True)
-            expected = f"expected {MAJORITY!r} or a compiler config that does{hint}"
-            yield Problem(path, f"found {suite.agree!r}, which does not run module {module!r}; {expected}")
-        elif len(names) == 1:
-            found = f"found nothing to compare: only {suite.agree} runs module {module!r}"
-            yield Problem(path, f"{found}; expected another compiler config that does")
+            found = f"found {suite.agree!r}, which does not run module {module!r}"
+            return f"{found}; expected {MAJORITY!r} or a compiler config that does{hint}"
+        if len(runs if suite.agree == MAJORITY else names) == 1:
+            what, only = ("target", "/".join(runs[0])) if suite.agree == MAJORITY else ("compiler config", names[0])
+            return f"found nothing to compare: only {only} runs module {module!r}; expected another {what} that does"
+    return ""
 
 
 def _flag_problems(registry: Registry | None, suite: Suite, path: KeyPath) -> Iterable[Problem]:

@@ -82,17 +82,17 @@ class ReferenceRuns:
         return loader.agreed(self._engine.generated(target.compile))
 
     def recorded(self, name: str, target: RunTarget) -> Sequence[Recording]:
-        """Return what is known of a config's run of a target's module, or of those of all others for `MAJORITY`; an
-        empty one where there was no need for it."""
+        """Return what is known of a config's run of a target's module, an empty one where there was no need for it; for
+        `MAJORITY` of those of all other targets that can run here, if any can."""
         key = _key(name, target)
         if name != MAJORITY or key in self._recordings:
             return [self._recordings.get(key, Recording())]
-        own = _side(target)
-        return [
+        others = [
             one
             for (side, *module), one in self._recordings.items()
-            if "/" in side and side != own and tuple(module) == key[1:]
+            if "/" in side and side != _side(target) and tuple(module) == key[1:]
         ]
+        return [one for one in others if not one.unavailable] or others
 
     def close(self) -> None:
         """Remove what was recorded."""

@@ -506,7 +506,7 @@ def test_a_case_without_its_data_is_not_started(tmp_path: Path, one: Case, summa
 
 def test_a_reference_of_a_process_is_given_to_it(tmp_path: Path) -> None:
     found = external(tmp_path, case(agree_with="o"), argv=("echo",), references=(("o", Path("p")),))[0]
-    assert found.output.split()[-2:] == ["--compiler=c", "--reference=o=p"]
+    assert found.output.split()[-3:] == ["--compiler=c", "--runtime=r", "--reference=o=p"]
     assert "--reference" not in external(tmp_path, case(), argv=("echo",), references=(("o", Path("p")),))[0].output
 
 
