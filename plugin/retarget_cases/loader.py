@@ -86,12 +86,13 @@ class CasesLoader(CaseLoader):
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the configs that cases are to agree with, in order. Raises `DiagnosticsError`."""
         configs = dict.fromkeys(
-            file.agreed_config(case.agreement, compiler)
+            file.agreed_config(case.agreement, compiler) if case.agreement is not None else ""
             for file in self._files(module.data, folder)
             for case in file.cases
-            if case.agreement is not None
+            if case.agreement is not None or case.is_open
         )
-        return tuple(config for config in configs if config != compiler)
+        generated = ("",) if self._of_model and not module.data else ()
+        return tuple(config for config in (*configs, *generated) if config != compiler)
 
     def run_case_outside(
         self, config: RuntimeConfig, artifact: Path, module: Module, folder: Path, case: str

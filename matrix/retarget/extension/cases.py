@@ -244,8 +244,8 @@ class CaseLoader(Product, is_base=True):
     @called_in_process
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it: cases
-        may compare the results of configs with each other. `MAJORITY` stands for all other targets. A kind that
-        overrides this has cases that heed `CaseRequest.agree`, which is wanted besides.
+        may compare the results of configs with each other. `MAJORITY` stands for all other targets, an empty name for
+        what the suite says, which cases of a kind that overrides this heed (`CaseRequest.agree`).
 
         Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
         other in a cycle.
@@ -253,9 +253,9 @@ class CaseLoader(Product, is_base=True):
         return ()
 
     def agreed(self, target: CompileTarget) -> Sequence[str]:
-        """Return what the cases of a target are to agree with: `references`, and what its suite says."""
+        """Return what the cases of a target are to agree with: `references`, with what its suite says."""
         own = target.compiler.name
-        found = dict.fromkeys((*self.references(target.module, target.folder, own), target.agree))
+        found = dict.fromkeys(name or target.agree for name in self.references(target.module, target.folder, own))
         return [name for name in found if name not in {"", own}]
 
     @called_in_process

@@ -156,11 +156,9 @@ class Commands:
                     continue
                 own = self._environment(target.runtime, plan.argv)
                 variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
-                argv, cwd, read = (
-                    [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:]],
-                    plan.cwd,
-                    plan.stdin,
-                )
+                agree = [f"--agree={target.compile.agree}"] if target.compile.agree and RUN_CASE in plan.argv else []
+                argv = [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:], *agree]
+                cwd, read = plan.cwd, plan.stdin
             is_late = late if case is None or case.failure is None else case.failure.timed_out
             if is_late and not is_here:  # the shell's clock ends the connection, not what runs there
                 continue

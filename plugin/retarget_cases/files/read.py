@@ -87,12 +87,11 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
 
-    def agrees_with(self, compiler: str, suite: str) -> str:
-        """Return what the case of a compiler config's artifact is to agree with, in a suite that says `suite`; empty
-        where that is nothing."""
-        if self.agreement is not None:
-            return self.agreement.config(compiler) or ""
-        return suite if self.expected is None and self.reference in {None, DEFAULT_REFERENCE} else ""
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is said of its results, so that they are to agree as the suite says."""
+        has_reference = self.reference is not None and self.reference != DEFAULT_REFERENCE
+        return self.agreement is None and self.expected is None and not has_reference
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
@@ -140,7 +139,7 @@ class CasesFile(Struct, frozen=True, kw_only=True):
         known, problems = suite.known_compilers, list[Problem]()
         agreements = [case.agreement for case in self.cases if case.agreement is not None]
         for case in self.cases:
-            if case.agreement is None and case.expected is None and case.reference is None and not suite.agree:
+            if case.is_open and case.reference is None and not suite.agree:
                 problems.append(Problem(case.key_path, NOTHING_EXPECTED))
         for agreement in agreements:
             problems += reach_problems(agreement, suite=suite.name, running=running, known=known)

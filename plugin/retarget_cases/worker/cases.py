@@ -128,7 +128,9 @@ class Reading(Struct, frozen=True, kw_only=True):
     @property
     def agree_with(self) -> str:
         """What the case is to agree with: a compiler config, `MAJORITY`, or nothing (empty)."""
-        return self.written.agrees_with(self.request.compiler, self.request.agree)
+        if (agreement := self.written.agreement) is not None:
+            return agreement.config(self.request.compiler) or ""
+        return self.request.agree if self.written.is_open else ""
 
     def _function(self) -> FunctionInfo:
         if self.problems:
