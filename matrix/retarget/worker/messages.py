@@ -445,6 +445,7 @@ def case_outcome(
     )
 
 
+AGREEING = "agree with each other"
 NO_OTHERS = "there are no results of another target to agree with"
 
 

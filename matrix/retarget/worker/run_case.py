@@ -26,7 +26,7 @@ from retarget.model.names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import OPENED, UNAVAILABLE, RunModule, check_artifact, checked_outcome
+from retarget.worker.messages import AGREEING, OPENED, UNAVAILABLE, RunModule, check_artifact, checked_outcome
 
 _ORIGIN = Origin(file=Path(__file__), key_path="")
 """Of what no file declares."""
@@ -174,6 +174,8 @@ def _report(outcome: RunOutcome) -> int:
         sys.stdout.write(f"{case.name}: {'passed' if failure is None else _words(failure)}\n")
         for mismatch in case.mismatches:
             sys.stdout.writelines(f"    {line}\n" for line in mismatch.report.splitlines())
+        if case.agreeing:
+            sys.stdout.write(f"    {AGREEING}: {' '.join(case.agreeing)}\n")
     if outcome.failure is not None and not outcome.cases:
         _report_error(f"error: {_words(outcome.failure)}", outcome.failure.hint)
     return 0 if outcome.failure is None else 1

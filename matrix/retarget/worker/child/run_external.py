@@ -22,6 +22,7 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
+    AGREEING,
     NO_OTHERS,
     OPENED,
     UNAVAILABLE,
@@ -108,7 +109,9 @@ def _run_case(
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
     rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]
-    return case_outcome(case, compiler, seconds, failure, rung=rung), output
+    outcome = case_outcome(case, compiler, seconds, failure, rung=rung)
+    agreeing = re.search(rf"(?m)^ *{AGREEING}: (.*?)\r?$", output)
+    return dataclasses.replace(outcome, agreeing=tuple(agreeing[1].split()) if agreeing else ()), output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:
