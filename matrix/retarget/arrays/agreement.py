@@ -9,7 +9,7 @@ it have more than half of the votes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -36,15 +36,17 @@ def outvoted(
     most = most_agreed(others, tolerances)
     agreeing = most if _is_majority(most, sides) else ()
     against = next(name for name in (*agreeing, *others) if name not in ours)
-    rest = [name for name in sides if name not in agreeing]
+    labels = _labels(sides, tolerances)
     if agreeing:
-        said = f"{_words(agreeing, sides)} agree, {_words(rest, sides)} differ{'s' if len(rest) == 1 else ''}"
+        rest = _words(labels[name] for name in sides if name not in agreeing)
+        said = f"{_words(labels[name] for name in agreeing)} agree, {rest} differ{'' if ' and ' in rest else 's'}"
     else:
-        differing = [name for name in others if name not in ours]
-        said = f"no majority: {_words([own], sides)} differs from {_words(differing, sides)}"
-        said += f", agrees with {_words(ours[1:], sides)}" if ours[1:] else ""
-    label, other = _words([own], sides), _words([against], sides)
-    beside = {_words([name], sides): found for name, found in others.items() if name != against}
+        differing = _words(labels[name] for name in others if name not in ours)
+        said = f"no majority: {labels[own]} differs from {differing}"
+        same = [labels[name] for name in ours if labels[name] != labels[own]]
+        said += f", agrees with {_words(same)}" if same else ""
+    label, other = labels[own], labels[against]
+    beside = {labels[name]: found for name, found in others.items() if labels[name] not in {label, other}}
     first, *more = failing_results(results, others[against], tolerances, sides=(label, other), beside=beside)
     first = replace(first, summary=f"{said}: {first.summary}", report=f"{said}\n{first.report}")
     return [first, *more], agreeing
@@ -79,8 +81,16 @@ def _compiler(name: str) -> str:
     return name.partition("/")[0]
 
 
-def _words(group: Sequence[str], sides: _Results) -> str:
-    """Return the names; of a compiler config with one runtime config, or all of them in the group, the config's."""
-    rest = {_compiler(name) for name in sides if name not in group}
-    words = [*dict.fromkeys(name if _compiler(name) in rest else _compiler(name) for name in group)]
+def _labels(sides: _Results, tolerances: Mapping[str, Tolerance]) -> Mapping[str, str]:
+    """Return what targets are called: by their compiler config where all of its runtime configs agree."""
+    labels: dict[str, str] = {}
+    for name in sides:
+        same = {other: found for other, found in sides.items() if _compiler(other) == _compiler(name)}
+        is_one = len(_agreeing(next(iter(same)), same, tolerances)) == len(same)
+        labels[name] = _compiler(name) if is_one else name
+    return labels
+
+
+def _words(names: Iterable[str]) -> str:
+    words = [*dict.fromkeys(names)]
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -53,11 +53,12 @@ DIFFERS = "result 0: 1 of 1 element differs, "
         # A runtime config that differs from others of its own artifact is named.
         ({"a_r": 5, "a_s": 1, "b_r": 1}, "a/s and b agree, a/r differs: {}a/r 5.0, a/s 1.0", "a/s b/r"),
         ({"a_r": 5, "a_s": 1, "a_t": 1}, "a/s and a/t agree, a/r differs: {}a/r 5.0, a/s 1.0", "a/s a/t"),
-        ({"a_r": 5, "b_r": 1, "b_s": 1, "c_r": 1}, "b and c agree, a differs: {}a 5.0, b/r 1.0", "b/r b/s c/r"),
+        ({"a_r": 5, "b_r": 1, "b_s": 1, "c_r": 1}, "b and c agree, a differs: {}a 5.0, b 1.0", "b/r b/s c/r"),
+        ({"a_r": 5, "a_s": 5, "b_r": 1, "c_r": 1}, "b and c agree, a differs: {}a 5.0, b 1.0", "b/r c/r"),
         # Nobody is to blame.
         ({"a_r": 5, "b_r": 1}, "no majority: a differs from b: {}a 5.0, b 1.0", ""),
         ({"a_r": 5, "b_r": 1, "c_r": 3}, "no majority: a differs from b and c: {}a 5.0, b 1.0", ""),
-        ({"a_r": 5, "b_r": 1, "b_s": 1, "b_t": 1}, "no majority: a differs from b: {}a 5.0, b/r 1.0", ""),
+        ({"a_r": 5, "b_r": 1, "b_s": 1, "b_t": 1}, "no majority: a differs from b: {}a 5.0, b 1.0", ""),
         (
             {"a_r": 5, "b_r": 1, "c_r": 5, "d_r": 1},
             "no majority: a differs from b and d, agrees with c: {}a 5.0, b 1.0",
