@@ -129,7 +129,7 @@ class SuggestedSuite(Struct, frozen=True, kw_only=True):
     `label` distinguishes several suites of one kind. `by_name` means that modules are found by whole file names
     (`flags.txt`) rather than by suffixes. `used` are files that belong to its modules and are no modules of
     other kinds. `writes` are new files with their texts, such as cases. `compares` means that it needs a reference.
-    `compiles_only` means that nothing is run.
+    `agree` is as in a suite. `compiles_only` means that nothing is run.
     """
 
     files: tuple[Path, ...]
@@ -137,6 +137,7 @@ class SuggestedSuite(Struct, frozen=True, kw_only=True):
     label: str = ""
     by_name: bool = False
     compiler_flags: tuple[str, ...] = ()
+    agree: str = ""
     used: tuple[Path, ...] = ()
     writes: tuple[tuple[Path, str], ...] = ()
     compares: bool = False

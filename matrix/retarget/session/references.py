@@ -105,15 +105,12 @@ class ReferenceRuns:
         module = target.compile.module.name
         if compiler == MAJORITY:
             return Recording(found="a rule skips every other target", unavailable=True)
-        is_one = "/" in compiler
-        candidates = [other for other in others if is_one or other.compile.compiler.name == compiler]
+        candidates = [other for other in others if "/" in compiler or other.compile.compiler.name == compiler]
         if not candidates:
             known = ", ".join(dict.fromkeys(other.compile.compiler.name for other in others)) or "none"
-            why = (
-                f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
-                f"{target.compile.suite!r}; expected one of {known}"
+            return Recording(
+                found=f"it runs {module} nowhere in suite {target.compile.suite!r}; expected one of {known}"
             )
-            return Recording(found=why)
         reasons = []
         missing = 0
         last = Recording()
@@ -136,10 +133,7 @@ class ReferenceRuns:
                 return last
             reasons.append(last.found)
             break
-        why = "; ".join(reasons)
-        if not is_one:
-            why = f"there are no results of compiler config {compiler!r} to agree with: {why}"
-        return replace(last, found=why, unavailable=missing == len(candidates))
+        return replace(last, found="; ".join(reasons), unavailable=missing == len(candidates))
 
     def _recorded(self, target: RunTarget) -> Recording:
         """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""

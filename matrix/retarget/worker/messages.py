@@ -446,7 +446,7 @@ def case_outcome(
 
 
 AGREEING = "agree with each other"
-NO_OTHERS = "there are no results of another target to agree with"
+NO_RESULTS = "there are no results of "
 
 
 def agreed_results(
@@ -459,23 +459,12 @@ def agreed_results(
     found = {name: one[case.name] for name, one in wanted.items() if not isinstance(one, str) and case.name in one}
     if found or (is_reference and not wanted):
         return found
-    if not wanted:
-        whom = NO_OTHERS if is_vote else f"there are no results of compiler config {case.agree_with!r} to agree with"
-        msg = f"{whom}: it is not run here; `retarget {'run' if is_vote else 'compare'}` runs both"
-    elif is_vote:
-        ended = f"its own run of case {case.name!r} did not come to its end"
-        whys = [one if isinstance(one, str) else f"{name}: {ended}" for name, one in wanted.items()]
-        msg = f"{NO_OTHERS}: {'; '.join(whys)}"
-    else:
-        why = wanted[case.agree_with]
-        msg = why if isinstance(why, str) else not_finished(case.agree_with, case.name)
+    whom = "another target" if is_vote else f"compiler config {case.agree_with!r}"
+    ended = f"its own run of case {case.name!r} did not come to its end"
+    whys = [one if isinstance(one, str) else f"{name}: {ended}" if is_vote else ended for name, one in wanted.items()]
+    whys = whys or [f"it is not run here; `retarget {'run' if is_vote else 'compare'}` runs both"]
+    msg = f"{NO_RESULTS}{whom} to agree with: {'; '.join(whys)}"
     raise RetargetError(msg)
-
-
-def not_finished(compiler: str, case: str) -> str:
-    """Return the message that a compiler config ran, but has no results of a case to agree with."""
-    why = f"its own run of case {case!r} did not come to its end"
-    return f"there are no results of compiler config {compiler!r} to agree with: {why}"
 
 
 def checked_outcome(checked: Iterable[CheckedCase]) -> RunOutcome:

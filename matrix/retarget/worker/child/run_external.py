@@ -23,7 +23,7 @@ from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
     AGREEING,
-    NO_OTHERS,
+    NO_RESULTS,
     OPENED,
     UNAVAILABLE,
     Progress,
@@ -32,7 +32,6 @@ from retarget.worker.messages import (
     case_outcome,
     case_request,
     load_cases,
-    not_finished,
 )
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 
@@ -104,8 +103,7 @@ def _run_case(
             if first:
                 raise
             failure = Failure(stage=Stage.LOAD, summary=str(error), hint=error.hint, no_verdict=True)
-        lacking = (not_finished(case.agree_with, case.name), NO_OTHERS)
-        if failure is not None and failure.summary.startswith(lacking):
+        if failure is not None and case.agree_with and failure.summary.startswith(NO_RESULTS):
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
     rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]

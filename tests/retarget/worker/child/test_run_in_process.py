@@ -40,8 +40,9 @@ ERRORS = {
     "asserts": DriverError("it asserts", harmless=True),
     "refused": DriverError("no such op", stage=Stage.LOAD),
 }
-NOT_RUN = "there are no results of compiler config 'o' to agree with: it is not run here; `retarget compare` runs both"
-NOT_ENDED = "there are no results of compiler config 'o' to agree with: its own run of case 'f' did not come to its end"
+NONE = "there are no results of compiler config 'o' to agree with: "
+NOT_RUN = f"{NONE}it is not run here; `retarget compare` runs both"
+NOT_ENDED = f"{NONE}its own run of case 'f' did not come to its end"
 
 
 class Doubles(Program):
@@ -253,8 +254,8 @@ def test_an_error_of_an_extension_is_no_failure_of_a_case(
     ("known", "summary", "lacking"),
     [
         ({}, NOT_RUN, "o"),
-        ({"references": "o did not compile\nso"}, "o did not compile", "o"),
-        ({"references": "o did not compile", "record": Path("outputs")}, "o did not compile", "o"),
+        ({"references": "o did not compile\nso"}, f"{NONE}o did not compile", "o"),
+        ({"references": "o did not compile", "record": Path("outputs")}, f"{NONE}o did not compile", "o"),
         ({"references": Path("o")}, NOT_ENDED, "o"),
         ({"references": Path("o"), "name": "g"}, "", ""),
         ({"references": Path("o"), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
@@ -540,7 +541,7 @@ def test_a_device_that_is_gone_after_a_case_hides_no_failure(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("one", "summary", "lacking"),
     [
-        (case(agree_with="o"), "o did not compile", "o"),
+        (case(agree_with="o"), f"{NONE}o did not compile", "o"),
         (case(read=unreadable(RetargetError("no file\nx"))), "no file", ""),
     ],
 )
