@@ -131,7 +131,7 @@ check: $(DEV_STAMP)
 	$(BIN)/pytest -q tests/docs --run-slow -n auto --dist worksteal
 
 docs: $(STAMP)
-	$(BIN)/retarget schema --format markdown > docs/declarations.md
+	$(BIN)/python docs/declarations.py
 	$(BIN)/python docs/packages.py
 
 # Not with --quiet, which does not count broken links.

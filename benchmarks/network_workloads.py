@@ -8,6 +8,7 @@ cache of 63 tokens and one new one. Their weights are arguments, so that a modul
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -172,4 +173,6 @@ def _imported(name: str, model: Any) -> Network:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("folder", type=Path)
+    write(arguments.parse_args().folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import Iterator
@@ -36,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     status.add_argument(
         "address", nargs="?", type=address_of, default=default, metavar="ADDRESS", help=f"the scheduler ({default})"
     )
-    status.add_argument("--json", action="store_true", help="all that is known, as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         security = security_at(scheme, arguments.host, "scheduler")
         return asyncio.run(serve_scheduler(scheme, arguments.host, arguments.port, security))
     status = asyncio.run(_status(arguments.address))
-    print(json.dumps(status, indent=2) if arguments.json else "\n".join(_lines(arguments.address, status)))
+    print("\n".join(_lines(arguments.address, status)))
     return 0
 
 
@@ -101,7 +99,7 @@ async def _status(address: str) -> dict[str, Any]:
 
     async with at_scheduler(address, security_for(address, "client")) as scheduler:
         status: dict[str, Any] = await scheduler.retarget_status()
-    return {**status, "address": address}
+    return status
 
 
 def _lines(address: str, status: dict[str, Any]) -> Iterator[str]:

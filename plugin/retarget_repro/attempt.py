@@ -11,11 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from retarget.cli import add_path_arguments, add_toolchain_argument, read_declared
+from retarget.cli import add_path_arguments, add_toolchain_argument, one_target
 from retarget.extension import UnavailableError
 from retarget.model import CompileOutcome, CompileTarget, Failure, Observation, RunOutcome, RunTarget, Suite, Target
 from retarget.session import Commands, Engine, ReferenceRuns, Registry, RuleSet, TargetRules
-from retarget.support import RetargetError, counted, did_you_mean, display_path, first_line, strip_colour
+from retarget.support import RetargetError, display_path, first_line, strip_colour
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
@@ -97,29 +97,8 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, optional: bool = Fa
 
 def chosen_target(arguments: argparse.Namespace) -> Chosen:
     """Return the one target that is meant. Raises `argparse.ArgumentError`, and what reading declarations raises."""
-    text = str(arguments.target)
-    file, _, rest = text.partition("::")
-    suite, _, name = rest.rpartition("::") if rest else ("", "", text)
-    selection = read_declared(arguments, [file] if rest else arguments.path)
-    suites = [one for one in selection.suites if suite in {"", one.suite.name}]
-    found = [
-        Chosen(registry=selection.registry, suite=one.suite, target=target, others=one.targets)
-        for one in suites
-        for target in one.selected
-        if target.name == name
-    ]
-    if len(found) == 1:
-        return found[0]
-    where = file if rest else ", ".join(arguments.path)
-    if found:
-        msg = f"found {counted(len(found), 'target')} {name!r} in {where}, expected one of: " + ", ".join(
-            one.id for one in found
-        )
-        raise argparse.ArgumentError(None, msg)
-    known = [target.name for one in suites for target in one.selected]
-    hint = did_you_mean(name, known) or "; `retarget list` shows all"
-    msg = f"found no target {name!r} in {where}{hint}"
-    raise argparse.ArgumentError(None, msg)
+    selection, one, target = one_target(arguments, arguments.target)
+    return Chosen(registry=selection.registry, suite=one.suite, target=target, others=one.targets)
 
 
 def attempt(engine: Engine, chosen: Chosen) -> Attempt:
@@ -225,6 +204,11 @@ def find_failure(engine: Engine, chosen: Chosen) -> FailedTarget:
         found = attempt(engine, chosen)
         if found.unavailable:
             msg = f"{chosen.id} cannot be tried here: {found.unavailable}"
+            raise RetargetError(msg)
+        if chosen.checks and found.ran is not None and not found.passed:
+            msg = (
+                f"{chosen.id} is judged and not run, which no bundle holds: `retarget run '{chosen.id}'` reproduces it"
+            )
             raise RetargetError(msg)
         if not found.passed:
             return failed_target(chosen, found)

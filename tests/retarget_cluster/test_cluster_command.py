@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
-import json
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -112,10 +111,7 @@ def test_another_error_of_dask_is_its_own(monkeypatch: pytest.MonkeyPatch) -> No
 STATUS = {"workers": [], "sessions": 1, "waiting": 2}
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_status_asks_the_scheduler(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], as_json: bool
-) -> None:
+def test_status_asks_the_scheduler(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     @asynccontextmanager
     async def at_scheduler(address: str, security: object) -> AsyncIterator[Scheduler]:
         assert (address, security) == ("tcp://a:1", ("tcp://a:1", "client"))
@@ -123,14 +119,10 @@ def test_status_asks_the_scheduler(
 
     monkeypatch.setattr(security, "at_scheduler", at_scheduler)
     monkeypatch.setattr(command, "security_for", lambda *known: known)
-    assert command.run(argparse.Namespace(action="status", address="tcp://a:1", json=as_json)) == 0
-    out = capsys.readouterr().out
-    if as_json:
-        assert json.loads(out) == {**STATUS, "address": "tcp://a:1"}
-    else:
-        assert out == (
-            "tcp://a:1: workers 0, sessions 1, waiting for a worker 2\n`retarget worker tcp://a:1` starts a worker\n"
-        )
+    assert command.run(argparse.Namespace(action="status", address="tcp://a:1")) == 0
+    assert capsys.readouterr().out == (
+        "tcp://a:1: workers 0, sessions 1, waiting for a worker 2\n`retarget worker tcp://a:1` starts a worker\n"
+    )
 
 
 @pytest.mark.parametrize("text", ["-1", "65536", "x", "", "²", "1.5"])

@@ -118,6 +118,25 @@ async def test_an_attempt_that_runs_longer_than_many_others_is_not_forgotten(mon
     assert relay.take("long") == b"late"
 
 
+async def test_as_many_ended_attempts_are_kept_as_the_bound_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay_module, "_KEPT_ATTEMPTS", 2)
+    relay = await started()
+    for name in ("a", "b", "c"):
+        relay.claim(name, "s", "one", "t")
+        relay.deliver(name, "s", b"result")
+        await relay.events("s", relay.sessions["s"].last - 1, 0, [name])
+    assert list(relay.attempts) == ["b", "c"]
+
+
+async def test_a_session_that_waits_gets_an_event_when_there_is_one() -> None:
+    relay = await started()
+    last = relay.sessions["s"].last
+    waiting = asyncio.ensure_future(relay.events("s", last, 5))
+    await asyncio.sleep(0)
+    relay.claim("a", "s", "one", "t")
+    assert await waiting == [(last + 1, ("begun", "a", "one", "t"))]
+
+
 async def test_content_goes_from_the_session_to_the_worker_that_asks() -> None:
     relay = await started()
     asked = asyncio.ensure_future(relay.fetch("s", "digest", 0))

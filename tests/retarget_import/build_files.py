@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from retarget.cli import main
 from retarget.model import RunTarget, Target
 from retarget.session import DeclarationLoader, expand_suite, load_extensions
+from retarget_import.command import _build_files, _folders, _read
+from retarget_import.read import sorted_flags, split_backend
 
 __all__ = ["CHECK", "FIRST", "MODULE", "import_here", "names", "suite_text", "targets", "write"]
 
@@ -40,7 +43,50 @@ def write(folder: Path, text: str, *files: str, load: str = LOAD) -> None:
 
 
 def import_here(*more: str) -> int:
-    return main(["import-bazel", ".", "-o", ".", *more])
+    """Import the current folder; each of the original tests has a target then, and there are no others."""
+    status = main(["import-bazel", ".", "-o", ".", *more])
+    if status == 0:
+        expect_same(Path())
+    return status
+
+
+_Key = tuple[str, str, str, tuple[str, ...], tuple[str, ...], str]
+"""Module with its folder, backend, driver (empty: compile only), flags, flags of the runtime, architecture."""
+
+
+def expect_same(output: Path) -> None:
+    """Fail where a test of the BUILD files below a folder has no target in its declarations, or one with other tags."""
+    builds = _read([*_build_files([output])])
+    folders, _ = _folders(builds, output.resolve(), load_extensions())
+    wanted: dict[_Key, frozenset[str]] = {}
+    for folder in folders:
+        for test in folder.tests:
+            module = f"{folder.path}/{test.module}".removeprefix("./")
+            flags, runner = sorted_flags(test.flags), sorted_flags(test.runner_flags)
+            wanted[module, test.backend, test.driver, flags, runner, test.arch] = test.tags
+    found = {_key_of(output, target): target for target in targets(output)}
+    assert wanted.keys() - found.keys() == set()
+    runs = {key[:2] + key[3:4] for key in found if key[2]}
+    assert {key for key in found.keys() - wanted.keys() if key[2] or key[:2] + key[3:4] not in runs} == set()
+    texts = "".join(path.read_text() for name in ("matrix", "suite") for path in output.rglob(f"{name}.toml"))
+    vocabulary = {tag for tags in wanted.values() for tag in tags} - set(
+        re.findall(r'(?m)^(?:name|driver) = "(.*)"', texts)
+    )
+    for key, tags in wanted.items():
+        assert tags == tags & {*found[key].tags}
+        assert vocabulary & {*found[key].tags} <= tags
+
+
+def _key_of(output: Path, target: Target) -> _Key:
+    compiled = target.compiled
+    module = compiled.module.path.resolve().relative_to(output.resolve()).as_posix()
+    is_opt = compiled.compiler.compiler == "iree-opt"
+    backend, flags = ("iree-opt", compiled.flags) if is_opt else split_backend(compiled.flags)
+    if isinstance(target, RunTarget):
+        runtime = target.runtime
+        arch = "".join(runtime.host_arch)
+        return module, backend, runtime.driver, sorted_flags(flags), sorted_flags(runtime.flags), arch
+    return module, backend, "", sorted_flags(flags), (), ""
 
 
 def targets(folder: Path) -> list[Target]:

@@ -13,11 +13,10 @@ from retarget.model import RunTarget
 
 def test_one_call_becomes_one_config_of_each_sort_and_a_suite(cwd: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(cwd, FIRST, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert capsys.readouterr().out == (
         "matrix.toml: written\nsuite.toml: written\n"
         "2 tests became 1 compiler config, 1 runtime config, 1 target config and 1 module test suite\n"
-        "verified: 2 tests of the original, and the result has no other targets\n"
     )
     assert Path("matrix.toml").read_text() == (
         "# Imported from BUILD.bazel by `retarget import-bazel`.\n\n"
@@ -48,14 +47,14 @@ def test_sources_are_evaluated(cwd: Path, sources: str) -> None:
     package = cwd / "somewhere" / "ops"
     call = FIRST.replace('["a.mlir", "b.mlir"]', sources)
     write(package, f'\nFIRST = ["a.mlir", "skipped.mlir"]\n{call}', "a.mlir", "skipped.mlir", "z.mlir")
-    assert main(["import-bazel", "somewhere", "-o", ".", "--verify"]) == 0
+    assert main(["import-bazel", "somewhere", "-o", "."]) == 0
     assert names(cwd) == [f"{name}_llvm-cpu_local-task" for name in ("a", "skipped", "z")]
 
 
 def test_a_label_of_the_top_package_is_a_file_beside_the_build_file(cwd: Path) -> None:
     (cwd / "MODULE.bazel").touch()
     write(cwd, FIRST.replace("a.mlir", "//:a.mlir"), "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert names(cwd) == ["a_llvm-cpu_local-task", "b_llvm-cpu_local-task"]
 
 
@@ -63,7 +62,7 @@ def test_a_glob_does_not_enter_another_package(cwd: Path) -> None:
     call = FIRST.replace('["a.mlir", "b.mlir"]', 'glob(["**/*.mlir"])')
     write(cwd, call, "a.mlir", "deep/b.mlir")
     write(cwd / "own", FIRST.replace("b.mlir", "c.mlir"), "a.mlir", "c.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert names(cwd) == [f"{name}_llvm-cpu_local-task" for name in ("a", "a", "c", "deep/b")]
 
 
@@ -87,13 +86,13 @@ one(name = "check_a", srcs = ["a.mlir"])
 two(name = "check_b", srcs = ["b.mlir"])
 """
     write(cwd, text, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert names(cwd) == ["a_vmvx_local-sync", "b_vmvx_local-sync"]
 
 
 def test_the_default_pairs(cwd: Path) -> None:
     write(cwd, '\niree_check_test_suite(name = "check", srcs = ["a.mlir"])\n', "a.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert names(cwd) == ["a_llvm-cpu_local-task", "a_vmvx_local-task", "a_vulkan-spirv_vulkan"]
 
 
@@ -107,7 +106,7 @@ iree_check_test_suite(
 )
 """
     write(cwd, text, "a.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     found = {t.name: (t.compile.flags[2:], t.runtime.host_arch) for t in targets(cwd) if isinstance(t, RunTarget)}
     feature = "--iree-llvmcpu-target-cpu-features="
     assert sorted(found.values()) == [
@@ -140,7 +139,7 @@ iree_check_single_backend_test_suite(
 )
 """
     write(cwd, text, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     matrix = Path("matrix.toml").read_text()
     assert 'compiler_flags = ["--iree-input-type=tosa"]' in suite_text()
     assert (
@@ -154,7 +153,7 @@ def test_a_module_with_two_types_of_input_has_two_compiler_configs(cwd: Path) ->
     call = FIRST.replace('"b.mlir"],', '"b.mlir", "c.mlir"],\n    input_type = "stablehlo",')
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["a.mlir"]').replace('"check_', '"plain_')
     write(cwd, call + other, "a.mlir", "b.mlir", "c.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert 'extends = "llvm-cpu"\nflags = ["--iree-input-type=stablehlo"]' in Path("matrix.toml").read_text()
 
 
@@ -162,7 +161,7 @@ def test_types_of_input_of_different_modules_are_overrides(cwd: Path) -> None:
     one = FIRST.replace('["a.mlir", "b.mlir"],', '["a.mlir"],\n    input_type = "tosa",')
     other = FIRST.replace('["a.mlir", "b.mlir"]', '["b.mlir"]').replace('"check_', '"plain_')
     write(cwd, one + other, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert suite_text().endswith('[[module_test_suite.module]]\nmatch = "a"\nflags = ["--iree-input-type=tosa"]\n')
 
 
@@ -172,7 +171,7 @@ def test_flags_of_the_runner_become_runtime_configs(cwd: Path) -> None:
         '    driver = "cuda"', '    driver = "cuda",\n    runner_args = ["--cuda_use_streams=false"]'
     )
     write(cwd, call + graph, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert runtime("cuda-graph", "cuda", flags=["--cuda_use_streams=false"]) in Path("matrix.toml").read_text()
 
 
@@ -196,7 +195,7 @@ iree_check_single_backend_test_suite(
 )
 """
     write(cwd, text, "a.mlir", "b.mlir", "index.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     tagged = {t.name: set(t.tags) for t in targets(cwd) if isinstance(t, RunTarget)}
     words = {"nowasm", "noriscv", "everywhere", "requires-gpu-nvidia"}
     assert {name: sorted(tags & words) for name, tags in tagged.items()} == {
@@ -233,7 +232,7 @@ def test_timeouts_are_seconds_of_the_suite(cwd: Path) -> None:
     one = FIRST.replace("    driver", '    timeout = "long",\n    driver')
     other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", '    size = "medium",\n    driver')
     write(cwd, one + other, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert "timeout = 900\n" in suite_text()
 
 
@@ -242,7 +241,7 @@ def test_without_better_words_the_folder_gives_the_names(cwd: Path) -> None:
     write(cwd / "deep" / "test", FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
     other = FIRST.replace("llvm-cpu", "vmvx").replace("    driver", flags)
     write(cwd / "tiling", other, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert 'name = "vmvx-tiling"\nextends = "vmvx"\n' in Path("matrix.toml").read_text()
     assert 'name = "deep"\n' in Path("deep/test/suite.toml").read_text()
 
@@ -253,7 +252,7 @@ def test_a_target_config_has_the_name_of_its_compiler_where_no_other_one_has_it(
     )
     write(cwd / "first", tagged + FIRST.replace("llvm-cpu", "vmvx"), "a.mlir", "b.mlir")
     write(cwd / "second", FIRST, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert 'targets = ["llvm-cpu-slow", "vmvx"]' in Path("first/suite.toml").read_text()
     assert 'targets = ["llvm-cpu-local-task"]' in Path("second/suite.toml").read_text()
 
@@ -270,7 +269,7 @@ def test_a_config_has_the_name_of_its_flag_or_of_its_call(cwd: Path, flags: list
     base = FIRST.replace("llvm-cpu", "vmvx")
     more = f"    compiler_flags = {flags},\n    driver".replace("'", '"')
     write(cwd, base + base.replace("check_vmvx", "check_vmvx_aliased").replace("    driver", more), "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert f'name = "{name}"\nextends = "vmvx"\n' in Path("matrix.toml").read_text()
 
 
@@ -299,7 +298,7 @@ iree_check_test(name = "compiled", src = "a.mlir", target_backend = "vmvx", tags
 iree_check_test_suite("by_position", ["a.mlir"], [("vmvx", "local-task")])
 """
     write(cwd, text, "a.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line.startswith(("left", "verified"))] == [
         "left out: BUILD.bazel:26: //build:arm of a select; //conditions:default is taken over",
@@ -313,6 +312,5 @@ iree_check_test_suite("by_position", ["a.mlir"], [("vmvx", "local-task")])
         "left out: BUILD.bazel:30: the arguments at position 3 of by_position: they are not taken over",
         "left out: 1 call of cc_test",
         "left out: 1 call of iree_genrule",
-        "verified: 5 tests of the original, and the result has no other targets",
     ]
     assert main(["check", "."]) == 0

@@ -26,7 +26,7 @@ def test_lit_tests_become_filecheck_suites(cwd: Path) -> None:
     Path("fold.mlir").write_text(OPT.replace("{}", "\\\n// RUN:   --canonicalize"))
     flags = "--compile-to=flow --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu"
     Path("flow.mlir").write_text(f"// RUN: iree-compile {flags} %s -o - | FileCheck %s --check-prefix=CHECK\n")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert {t.name: t.flags for t in targets(cwd) if not isinstance(t, RunTarget) and t.kind == "filecheck"} == {
         "cse_iree-opt": ("--split-input-file", "--pass-pipeline=builtin.module(func.func(cse))"),
         "fold_iree-opt": ("--split-input-file", "--canonicalize"),
@@ -69,7 +69,7 @@ def test_other_run_lines_are_named_and_left_out(
 ) -> None:
     write(cwd, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
     Path("cse.mlir").write_text(text)
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert f"left out: BUILD.bazel:10: cse.mlir of lit: {reason}\n" in capsys.readouterr().out
 
 
@@ -78,7 +78,7 @@ def test_arguments_of_lit_rules_without_a_place_and_calls_without_sources_are_na
 ) -> None:
     lit = LIT.format(sources='glob(["*.mlirr"])').replace("    cfg", '    args = ["-v"],\n    cfg')
     write(cwd, lit + FIRST, "a.mlir", "b.mlir")
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert (
         "left out: BUILD.bazel:10: all of lit: it has no sources, as of a glob that matches nothing\n"
         "left out: BUILD.bazel:10: the arguments args of lit: they are not taken over\n"
@@ -96,5 +96,5 @@ def test_a_module_that_cannot_be_read_is_left_out_with_the_reason(
     write(cwd, LIT.format(sources='["cse.mlir"]') + FIRST, "a.mlir", "b.mlir")
     if content is not None:
         Path("cse.mlir").write_bytes(content)
-    assert import_here("--verify") == 0
+    assert import_here() == 0
     assert f"left out: BUILD.bazel:10: cse.mlir of lit: it cannot be read: {reason}\n" in capsys.readouterr().out

@@ -94,14 +94,24 @@ def test_variables_are_those_of_compile_and_run() -> None:
     assert made(run=msgspec.structs.replace(RUN, env={"B": "2", "A": "3"})).variables == ("A", "B")
 
 
-def test_a_bundle_of_a_run_behind_run_under_says_where_to_run_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"run": {"driver": "d", "run_under": ["qemu-aarch64"]}},
+            "found a run behind run_under, which no bundle holds: ",
+        ),
+        ({"check": {"kind": "filecheck"}}, "found an artifact that is judged and not run, which no bundle holds: "),
+    ],
+)
+def test_what_bundles_held_before_says_where_to_run_it(tmp_path: Path, more: dict[str, Any], said: str) -> None:
     write_json(made(run=RUN), tmp_path)
     file = tmp_path / "bundle.json"
     plain = msgspec.json.decode(file.read_bytes())
-    file.write_bytes(msgspec.json.encode({**plain, "run": {**plain["run"], "run_under": ["qemu-aarch64"]}}))
-    with pytest.raises(
-        RetargetError, match="found a run behind run_under, which no bundle holds: run the target where"
-    ):
+    file.write_bytes(msgspec.json.encode({**plain, "check": None}))
+    assert read_bundle(tmp_path) == made(run=RUN)
+    file.write_bytes(msgspec.json.encode(plain | more))
+    with pytest.raises(RetargetError, match=f"{said}run the target"):
         read_bundle(tmp_path)
 
 
@@ -221,6 +231,17 @@ def test_a_failure_is_looked_for_in_as_many_runs_as_are_wanted(monkeypatch: pyte
         assert left == []
 
 
+def test_what_is_judged_and_not_run_is_not_packed_and_what_does_not_compile_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: Any = SimpleNamespace(registry=load_extensions())
+    judged = chosen(replace(compile_target(), kind="filecheck"))
+    differs = Attempt(failure=GONE, observation=GONE.observed_in(()), compiled=COMPILED, ran=RunOutcome(devices=()))
+    monkeypatch.setattr(attempts, "attempt", lambda *_: differs)
+    with pytest.raises(RetargetError, match=r"^suite.toml::s::m_c is judged and not run, which no bundle holds: "):
+        find_failure(engine, judged)
+    monkeypatch.setattr(attempts, "attempt", lambda *_: replace(differs, ran=None))
+    assert find_failure(engine, judged).failure == GONE
+
+
 def test_what_runs_behind_a_wrapper_is_not_packed() -> None:
     engine: Any = SimpleNamespace(registry=load_extensions())
     under = chosen(run_target(compile_target(), run_under=("env",)))
@@ -232,18 +253,16 @@ def test_what_runs_behind_a_wrapper_is_not_packed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "ran", "kind"),
+    ("target", "kind"),
     [
-        (run_target(compile_target()), True, "iree"),
-        (compile_target(), False, "iree"),
-        (compile_target(), True, "retarget"),
-        (run_target(compile_target(), driver="opencl"), True, "retarget"),
+        (run_target(compile_target()), "iree"),
+        (compile_target(), "iree"),
+        (run_target(compile_target(), driver="opencl"), "retarget"),
     ],
 )
-def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, ran: bool, kind: str) -> None:
+def test_a_bundle_needs_retarget_only_for_what_is_not_iree(target: Any, kind: str) -> None:
     engine: Any = SimpleNamespace(registry=load_extensions())
-    found = failed(chosen(target), ran=RunOutcome(devices=(DEVICE,)) if ran else None)
-    assert write._kind_of_toolchain(found, engine) == kind
+    assert write._kind_of_toolchain(failed(chosen(target)), engine) == kind
 
 
 def test_a_run_has_the_devices_and_what_its_configs_say() -> None:

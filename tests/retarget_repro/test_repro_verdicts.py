@@ -201,12 +201,6 @@ def test_a_run_with_another_runtime_than_the_toolchain_s_is_said(
     assert capsys.readouterr().out == ""
 
 
-def test_a_bundle_that_runs_nothing_cannot_tell_by_a_run_alone(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    _steps(monkeypatch)
-    with pytest.raises(CannotTell, match=r"^the bundle runs nothing: its artifact is judged when it is compiled$"):
-        repro._attempt(bundle(toolchain="retarget", run=None), options("--run-only"), here)
-
-
 def test_packages_of_a_toolchain_are_found_in_each_layout(here: Path) -> None:
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     assert repro._packages(here, "compiler") == []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
+from retarget.cli import support
 from retarget.extension import UnavailableError
 from retarget.model import Artifact, CaseOutcome, CompileOutcome, DeviceInfo, Failure, RunOutcome, Stage, Suite
 from retarget.model.devices import DeviceTraits
@@ -180,7 +181,7 @@ def _declared(monkeypatch: pytest.MonkeyPatch) -> None:
             suites.append(SimpleNamespace(suite=suite, selected=targets, targets=(*targets, compile_target("hidden"))))
         return SimpleNamespace(registry=SimpleNamespace(), suites=suites)
 
-    monkeypatch.setattr(attempts, "read_declared", declared)
+    monkeypatch.setattr(support, "read_declared", declared)
 
 
 def meant(*words: str) -> Chosen:

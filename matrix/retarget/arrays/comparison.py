@@ -170,7 +170,7 @@ def _compare_truth(actual: Array, kind: str, *, wanted: bool) -> Mismatch | None
     subject = f"{count} of {actual.size} elements are not {word}, first" if actual.ndim else f"not {word}:"
     summary = f"{kind}: {subject}{where}{' is' if actual.ndim else ''} {shown[0][1]!s}"
     more = [f"  {index_text(position, actual.shape)} is {value!s}" for position, value in shown if actual.ndim]
-    return Mismatch(summary=summary, report="\n".join([summary, *more]), mismatched=count, total=int(actual.size))
+    return Mismatch(summary=summary, report="\n".join([summary, *more]))
 
 
 def _integers_hold(actual: Array, expected: Array, atol: float, rtol: float) -> _Mask:
@@ -333,20 +333,14 @@ class Tally:
         lines += ["  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
         if self.count > len(self._rows):
             lines.append(f"  … {self.count - len(self._rows)} more")
-        max_abs = self._absolute.error if self._absolute.position >= 0 else None
-        max_rel = self._relative.error if self._relative.position >= 0 else None
-        if max_abs is not None:
-            errors = [f"max abs error {_number(max_abs)}{_at(self._absolute.position, shape)}"]
-            if max_rel is not None:
-                errors.append(f"max rel error {_number(max_rel)}{_at(self._relative.position, shape)}")
-            lines.append(", ".join(errors))
+        largest = (("max abs error", self._absolute), ("max rel error", self._relative))
+        errors = [
+            f"{what} {_number(one.error)}{_at(one.position, shape)}" for what, one in largest if one.position >= 0
+        ]
+        lines += [", ".join(errors)] if errors else []
         return Mismatch(
             summary=f"{self.count} of {total} {plural}, {first}{sides[0]} {table[1][1]}, {sides[1]} {table[1][2]}",
             report="\n".join(lines),
-            mismatched=self.count,
-            total=total,
-            max_abs_error=max_abs,
-            max_rel_error=max_rel,
         )
 
 

@@ -2,6 +2,7 @@ from retarget.cli.main import main as main
 from retarget.cli.support import add_path_arguments as add_path_arguments
 from retarget.cli.support import add_toolchain_argument as add_toolchain_argument
 from retarget.cli.support import input_path as input_path
+from retarget.cli.support import one_target as one_target
 from retarget.cli.support import output_folder as output_folder
 from retarget.cli.support import print_note as print_note
 from retarget.cli.support import read_declared as read_declared

@@ -31,10 +31,22 @@ exit status:
 """
 
 
+class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # noqa: SLF001  # argparse has no public name for it
+    """An action says in its own help what the list of actions says of it, where it says no more."""
+
+    def add_parser(self, name: str, **settings: Any) -> Any:
+        does = settings["help"].replace("%%", "%")
+        return super().add_parser(name, **{"description": f"{does[:1].upper()}{does[1:]}.", **settings})
+
+
 class _Parser(argparse.ArgumentParser):
     """Takes positional arguments on both sides of an option: `list runtimes --format json suites`, as pytest does."""
 
     _is_again = False
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", "parsers", _Actions)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         parsed, extras = super().parse_known_args(args, namespace)
@@ -98,23 +110,21 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     chosen = next((word for word in words if not word.startswith("-")), "")
     loaded = load_commands(chosen)
     commands = loaded.provided
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="retarget",
         description="Declarative test matrices for retargetable compilers. To run them: pytest.",
         epilog="\n".join([_MORE_HELP, _EXIT_STATUS, *_listed(loaded.errors)]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"retarget {__version__}")
-    subparsers = parser.add_subparsers(metavar="command", required=True, parser_class=_Parser)
+    subparsers = parser.add_subparsers(metavar="command", required=True)
     if chosen and chosen not in commands:
         hint = did_you_mean(chosen, commands) or f"; expected one of {', '.join(commands)}"
         parser.error("\n".join([f"found the command {chosen[:_SHOWN]!r}{hint}", *_listed(loaded.errors)]))
     if chosen in loaded.conflicts:
         raise loaded.conflicts[chosen]
     for name, command in commands.items() if not chosen else ((chosen, commands[chosen]),):
-        subparser = subparsers.add_parser(
-            name, help=command.help.replace("%", "%%"), description=f"{command.help[:1].upper()}{command.help[1:]}."
-        )
+        subparser = subparsers.add_parser(name, help=command.help.replace("%", "%%"))
         if name == chosen:
             _parser_of(command, subparser)
     return parser

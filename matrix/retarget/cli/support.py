@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from retarget.support.errors import RetargetError, display_path
+from retarget.support.errors import RetargetError, did_you_mean, display_path
 from retarget.support.files import user_path
-from retarget.support.text import shown
+from retarget.support.text import counted, shown
 
 if TYPE_CHECKING:
-    from retarget.targets.collected import Selection, SelectionRequest
+    from retarget.model import Target
+    from retarget.targets.collected import CollectedSuite, Selection, SelectionRequest
 
 _SHOWN = 100
 
@@ -31,12 +32,10 @@ def add_action(
     name: str,
     act: Callable[[argparse.Namespace], int],
     does: str,
-    *,
-    more: str = "",
-    epilog: str | None = None,
+    **settings: Any,
 ) -> argparse.ArgumentParser:
     """Declare an action of a subcommand, and what does it."""
-    parser = actions.add_parser(name, help=does, description=f"{does}{more}.", epilog=epilog)
+    parser = actions.add_parser(name, help=does, **settings)
     parser.set_defaults(act=act)
     return parser
 
@@ -124,6 +123,31 @@ def read_declared(arguments: argparse.Namespace, paths: Sequence[str], *, or_els
         selection = pytest_plugin().select_targets(request_of(arguments, paths, or_else=or_else))
     sys.stderr.writelines(f"note: {note}\n" for note in selection.notes)
     return selection
+
+
+def one_target(
+    arguments: argparse.Namespace, text: str, *, found: str = ""
+) -> tuple[Selection, CollectedSuite, Target]:
+    """Return the one target that is meant by its name, or its node id. `found` says what else was looked for.
+
+    Raises as `read_declared` does, and `argparse.ArgumentError`.
+    """
+    file, _, rest = text.partition("::")
+    suite, _, name = rest.rpartition("::") if rest else ("", "", text)
+    paths = [file] if rest else arguments.path
+    selection = read_declared(arguments, paths)
+    suites = [one for one in selection.suites if suite in {"", one.suite.name}]
+    every = [(one, target) for one in suites for target in one.selected]
+    named = [(one, target) for one, target in every if target.name == name]
+    if len(named) == 1:
+        return selection, *named[0]
+    where = f"{name!r} in {', '.join(paths)}"
+    ids = [f"{display_path(one.suite.origin.file)}::{one.suite.name}::{name}" for one, _ in named]
+    msg = f"found {counted(len(ids), 'target')} {where}, expected one of: {', '.join(ids)}"
+    if not named:
+        hint = did_you_mean(name, [target.name for _, target in every]) or "; `retarget list` shows all"
+        msg = f"found {found}no target {where}{hint}"
+    raise argparse.ArgumentError(None, msg)
 
 
 def run_targets(arguments: argparse.Namespace, paths: Sequence[str], **known: Any) -> int:

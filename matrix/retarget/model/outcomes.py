@@ -221,17 +221,11 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """A comparison that did not hold, reported by `retarget.arrays.comparison`. `report` is several lines for a person.
-
-    Errors are in the units of the compared values; None where they make no sense (shape or dtype differ).
-    """
+    """A comparison that did not hold, reported by `retarget.arrays.comparison`. `report` is several lines for a
+    person."""
 
     summary: str
     report: str
-    mismatched: int = 0
-    total: int = 0
-    max_abs_error: float | None = None
-    max_rel_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

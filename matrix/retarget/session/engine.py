@@ -430,7 +430,7 @@ class Engine:
         executor = self._executor.notes if self._executor is not None else ()
         kept = self._results.notes if "_results" in vars(self) else ()
         store = self._store.notes if "_store" in vars(self) else ()
-        found = (*stored, *store, *self._devices.notes, *self._lost_devices, *executor, *kept)
+        found = (*stored, *store, *self._lost_devices, *executor, *kept)
         return tuple(dict.fromkeys(found))
 
     def kill(self) -> None:

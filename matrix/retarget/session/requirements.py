@@ -9,12 +9,9 @@ from retarget.model import Requirement, RunTarget, RuntimeConfig
 from retarget.model.locations import SourceLocations
 from retarget.model.outcomes import DeviceInfo
 from retarget.profiles.files import Profile
-from retarget.profiles.requirements import Answer, RequirementStatus, parse_requirement, value_text
+from retarget.profiles.requirements import Answer, RequirementStatus, parse_requirement
 from retarget.support.errors import RetargetError
 from retarget.targets.availability import profile_mismatch
-
-_SHOWN = 3
-"""How many capabilities that differ are shown with their values; the others are counted."""
 
 
 class UnsuitableError(UnavailableError):
@@ -22,20 +19,18 @@ class UnsuitableError(UnavailableError):
 
 
 class OpenedDevices:
-    """The devices of a session's runtime configs, compared with the profiles that these are declared with."""
+    """The devices of a session's runtime configs, and the profiles that these are declared with."""
 
     def __init__(self, open_devices: Callable[[RuntimeConfig], tuple[DeviceInfo, ...]]) -> None:
         """`open_devices` returns the devices of a runtime config. It is called each time: a device may be gone."""
         self._open = open_devices
         self._locations = SourceLocations()
         self._profiles: dict[RuntimeConfig, Profile] = {}
-        self._differences: dict[RuntimeConfig, str] = {}
 
     def of(self, runtime: RuntimeConfig) -> tuple[DeviceInfo, ...]:
         """Return the devices of a runtime config. Raises what opening them does, `RetargetError` for its profile."""
         devices = self._open(runtime)
-        if (expected := self._expected(runtime)) is not None and runtime not in self._differences:
-            self._differences[runtime] = difference(runtime, expected, profiles_of(devices), self._locations)
+        self._expected(runtime)
         return devices
 
     def of_target(self, target: RunTarget) -> tuple[DeviceInfo, ...]:
@@ -64,11 +59,6 @@ class OpenedDevices:
                 msg = f"{self._locations.location(requirement.origin)}: {error}"
                 raise RetargetError(msg) from error
         return tuple(found)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Which devices differ from the profiles of their runtime configs, one line each."""
-        return tuple(filter(None, self._differences.values()))
 
     def _expected(self, runtime: RuntimeConfig) -> Profile | None:
         """Return the profile that a runtime config is declared with. Raises `RetargetError` with its place."""
@@ -109,25 +99,3 @@ def unknown_devices(runtime: RuntimeConfig) -> tuple[Profile, ...]:
     """Return profiles without capabilities for the devices of a runtime config of which nothing is known."""
     name = f"the device of {runtime.name}"
     return (Profile(name=name, driver=runtime.driver),) * max(1, len(runtime.devices))
-
-
-def difference(
-    runtime: RuntimeConfig, expected: Profile, devices: Iterable[Profile], locations: SourceLocations
-) -> str:
-    """Return a line on what devices report otherwise than the profile that they are expected to have; empty for none.
-
-    A value that one of the two lacks is no difference.
-    """
-    found = [
-        f"{one.name} = {value_text(value)}, not {value_text(one.value)}"
-        for device in devices
-        if expected.is_of_family((device.driver,))
-        for one in expected.capabilities
-        if (value := device.get(one.name)) is not None and value != one.value
-    ]
-    if not found:
-        return ""
-    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    where = locations.location(runtime.origin, "profile")
-    differs = f"the device of runtime config {runtime.name!r} differs from its profile {expected.name!r} ({where})"
-    return f"{differs}: it has {'; '.join(found[:_SHOWN])}{more}"

@@ -144,23 +144,15 @@ class Progress:
 
 
 def status(activity: BuildActivity) -> str:
-    """`compiled 12 of 120, about 3 min left: linalg/matmul (llvm-cpu) 12 s, linalg/conv (vmvx) 2 s and 2 more`.
+    """`compiled 12 of 120: linalg/matmul (llvm-cpu) 12 s, linalg/conv (vmvx) 2 s and 2 more`.
 
     The end may be cut off, so it is the least important part.
     """
-    left = f", about {_about(activity.seconds_left)} left" if activity.seconds_left is not None else ""
     ran = f", ran {activity.ran} of {activity.runs}" if activity.runs else ""
-    head = f"compiled {activity.done} of {activity.total}{ran}{left}"
+    head = f"compiled {activity.done} of {activity.total}{ran}"
     jobs = [f"{shown(name)} {seconds:.0f} s" for name, seconds in activity.running]
     more = f" and {len(jobs) - NAMED} more" if len(jobs) > NAMED else ""
     return f"{head}: {', '.join(jobs[:NAMED])}{more}" if jobs else head
-
-
-def _about(seconds: float) -> str:
-    """An estimate has one or two digits that mean something: `20 s`, `3 min`, `2.5 h`."""
-    if seconds < 55:
-        return f"{max(5, 5 * round(seconds / 5))} s"
-    return f"{max(1, round(seconds / 60))} min" if seconds < 90 * 60 else f"{round(seconds / 1800) / 2:g} h"
 
 
 def _fitting(text: str, columns: int) -> str:

@@ -1,9 +1,4 @@
-"""The status from the states of all targets: what blocks, and the one thing to do next.
-
-The status of a bring-up as data: what is printed as text, and as JSON.
-
-Fields are only added, with a default; one whose meaning changes raises `VERSION`.
-"""
+"""The status from the states of all targets: what blocks, and the one thing to do next."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
-import msgspec
+from msgspec import Struct
 from retarget.model import Rung
 from retarget.results import TargetRecord
 from retarget.session import Commands
@@ -56,7 +51,6 @@ def status_of(
         percentage=1000 * reached // len(seen) / 10 if seen else None,
         matches=reached,
         counted=len(seen),
-        temporary=len(seen) - reached,
         only_compiled=sum(one.target.top is rung is Rung.COMPILES for one, rung in tried),
         rungs=_rungs([rung if rung < one.target.top else max(rung, Rung.MATCHES) for one, rung in tried]),
         excluded=excluded,
@@ -216,14 +210,7 @@ def _diagnostic(record: TargetRecord) -> tuple[str, ...]:
     return tuple(shown(line) for line in (more or [record.message])[:_LINES])
 
 
-VERSION = 1
-
-
-class _Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Frozen; fields by name alone."""
-
-
-class RungCount(_Part, frozen=True, kw_only=True):
+class RungCount(Struct, frozen=True, kw_only=True):
     """How many targets `reach` a rung, and how many of them `stop` there."""
 
     rung: str
@@ -231,7 +218,7 @@ class RungCount(_Part, frozen=True, kw_only=True):
     stop: int
 
 
-class Excluded(_Part, frozen=True, kw_only=True):
+class Excluded(Struct, frozen=True, kw_only=True):
     """Targets that the percentage leaves out for one reason. `state` is `permanent`, `unseen` or `not tried`."""
 
     state: str
@@ -239,7 +226,7 @@ class Excluded(_Part, frozen=True, kw_only=True):
     targets: tuple[str, ...]
 
 
-class Blocker(_Part, frozen=True, kw_only=True):
+class Blocker(Struct, frozen=True, kw_only=True):
     """Targets that stop at one rung for one reason: each is freed when it is mended.
 
     `smallest` is the target of the smallest module, which is what `command` runs; where the module does not compile,
@@ -263,7 +250,7 @@ class Blocker(_Part, frozen=True, kw_only=True):
     reference: str = ""
 
 
-class Next(_Part, frozen=True, kw_only=True):
+class Next(Struct, frozen=True, kw_only=True):
     """The one thing to do next."""
 
     what: str
@@ -271,18 +258,15 @@ class Next(_Part, frozen=True, kw_only=True):
     command: str = ""
 
 
-class Status(_Part, frozen=True, kw_only=True):
+class Status(Struct, frozen=True, kw_only=True):
     """All of it. `percentage` is the share of `counted` targets that match, rounded down to a tenth (None without any):
-    of those that are seen and not permanent, of which `temporary` are below `matches`. `rungs` count all that were
-    tried, the unseen too. Of these, `only_compiled` are compile targets that nothing runs: as high as they can be, they
-    count as matching."""
+    of those that are seen and not permanent. `rungs` count all that were tried, the unseen too. Of these,
+    `only_compiled` are compile targets that nothing runs: as high as they can be, they count as matching."""
 
-    version: int = VERSION
     name: str
     percentage: float | None = None
     matches: int = 0
     counted: int = 0
-    temporary: int = 0
     only_compiled: int = 0
     rungs: tuple[RungCount, ...] = ()
     excluded: tuple[Excluded, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import msgspec
 from retarget.cli import whole_number, words_for_pytest
 from retarget.support import user_path
 
@@ -42,7 +41,6 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     shape = parser.add_mutually_exclusive_group()
     add_arguments(shape)
     shape.add_argument("--next", action="store_true", help="print the one thing to do next, and why")
-    shape.add_argument("--json", action="store_true", help="print JSON, all of it")
     parser.set_defaults(act=_status)
 
 
@@ -65,10 +63,7 @@ def _status(arguments: argparse.Namespace) -> int:
         lower = {"lower": arguments.lower, "reason": " ".join(arguments.reason.split())}
         return apply_options(settings, found.ladder, found.states, raises=arguments.raises, **lower)
     status = _status_of(found)
-    if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(status), indent=1).decode())
-    else:
-        print("\n".join(next_lines(status.next) if arguments.next else status_lines(status, everything=arguments.all)))
+    print("\n".join(next_lines(status.next) if arguments.next else status_lines(status, everything=arguments.all)))
     return 0
 
 

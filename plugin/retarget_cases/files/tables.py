@@ -1,4 +1,4 @@
-"""What may be written in a cases file, as pydantic models and as JSON Schema. docs/cases.md follows them."""
+"""What may be written in a cases file, as pydantic models. docs/cases.md follows them."""
 
 from __future__ import annotations
 
@@ -195,80 +195,6 @@ def element_dtype(name: str) -> str | None:
     return known.dtype if known is not None else name if name in DTYPE_NAMES else None
 
 
-_NUMBER = {"type": ["number", "boolean", "null"]}
-"""TOML has no null, but JSON has no inf and nan: Taplo reads them as null."""
-
-_ELEMENT = {
-    "anyOf": [
-        _NUMBER,
-        {"type": "string", "pattern": "[0-9]|[nN][aA][nN]|[iI][nN][fF]", "not": {"pattern": r"\.(npy|npz|pb|bin)$"}},
-        {"type": "array", "items": {"$ref": "#/$defs/element"}},
-    ]
-}
-"""The elements of an array: numbers, also as text, and arrays."""
-
-_LITERAL = {
-    "anyOf": [_NUMBER, {"type": "array", "items": {"$ref": "#/$defs/element"}}],
-    "description": "A literal: a number, true, false, or nested arrays of them.",
-}
-
-_VALUES = {"type": "array", "items": {"$ref": "#/$defs/value"}}
-_BY_NAME = {"type": "object", "additionalProperties": {"$ref": "#/$defs/value"}}
-_CONFIG = {"type": "string", "pattern": r"^[^*?\[]+$"}
-_CHANGES: Mapping[str, Mapping[str, object]] = {
-    "parameters": {"additionalProperties": {"type": "string", "pattern": r"\.(irpa|gguf|safetensors)$"}},
-    "name": {"pattern": r"\S"},
-    "inputs": _VALUES,
-    "generate": _BY_NAME,
-    "expected": {**_VALUES, "minItems": 1},
-    "reference": {"pattern": r"\.py:[^\W\d]\w*$|^onnx(runtime)?$"},
-    "agree_with": {"anyOf": [_CONFIG, {"type": "object", "minProperties": 1, "additionalProperties": _CONFIG}]},
-    "tolerance": {"$ref": "#/$defs/tolerance"},
-    "dtype": {"enum": TYPE_NAMES},
-    "shape": {"maxItems": 64},
-    "npy": {"pattern": r"\.npy$"},
-    "npz": {"pattern": r"\.npz$"},
-    "pb": {"pattern": r"\.pb$"},
-    "bin": {"pattern": r"\.(bin|raw)$"},
-    "values": {"$ref": "#/$defs/element"},
-    "fill": {"$ref": "#/$defs/element"},
-}
-"""What the types of keys do not say."""
-
-
 def cases_schema(*, of_model: bool = False) -> Mapping[str, object]:
-    """Return the schema of a cases file, `of_model` of one of an ONNX model."""
-    schema = model_schema(ModelFileTable if of_model else CasesFileTable)
-    case = "ModelCaseTable" if of_model else "CaseTable"
-    tables = {model.__name__: _changed(model_schema(model)) for model in (*FORMS.values(), *DISTRIBUTIONS.values())}
-    tolerance = model_schema(ToleranceTable)
-    plain = {key: value for key, value in tolerance.items() if key != "description"}
-    ways = [{"required": [key]} for key in ("expected", "reference", "agree_with")]
-    definitions: dict[str, Any] = {
-        "element": _ELEMENT,
-        "literal": _LITERAL,
-        "tolerance": {**tolerance, "properties": {**tolerance["properties"], **dict.fromkeys(TYPE_NAMES, plain)}},
-        "element_tolerance": tolerance,
-        "value": {
-            "anyOf": [
-                {"$ref": "#/$defs/literal"},
-                {"type": "string", "pattern": r"\.(npy|npz|pb|bin)$", "description": "A file of the suite."},
-                *({"$ref": f"#/$defs/{name}"} for name in tables),
-            ]
-        },
-        **tables,
-        case: {**_changed(schema["$defs"][case]), "oneOf": [*ways, {"not": {"anyOf": ways}}]},
-    }
-    return {**_changed(schema), "$defs": definitions}
-
-
-def _changed(table: Mapping[str, Any]) -> dict[str, Any]:
-    properties = {key: dict(value) for key, value in table["properties"].items()}
-    for key in properties.keys() & _CHANGES.keys():
-        change = _CHANGES[key]
-        if key == "inputs" and "anyOf" in properties[key]:
-            change = {"anyOf": [_VALUES, _BY_NAME]}
-        if change.keys() & {"$ref", "anyOf"} and key != "inputs":
-            properties[key] = {name: properties[key][name] for name in ("description",) if name in properties[key]}
-        properties[key] |= change
-    return {**table, "properties": properties}
+    """Return the JSON Schema of a cases file, `of_model` of one of an ONNX model: keys and their types."""
+    return model_schema(ModelFileTable if of_model else CasesFileTable)

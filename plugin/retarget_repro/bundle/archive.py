@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Protocol
 
 import msgspec
 from msgspec.structs import replace
-from retarget.extension import ArtifactRequest, CompileRequest, CompilerError, Device, Resolved, UnavailableError
+from retarget.extension import CompileRequest, CompilerError, Device, Resolved, UnavailableError
 from retarget.model import CompilerConfig, Origin, RuntimeConfig, Toolchain
 from retarget.session import load_extensions
 from retarget.support import RetargetError, display_path, first_line, install_hint, irregular, replacing, shown
@@ -353,11 +353,11 @@ def open_devices(
 def compile_module(
     bundle: Mapping[str, Any], folder: Path, artifact: Path, note: Callable[..., None], toolchain: Path | None = None
 ) -> None:
-    """Compile the module of a bundle, and judge what came out where its kind does that. Failures go to `note`.
+    """Compile the module of a bundle. Failures go to `note`.
 
     Raises `RetargetError` where the compiler gives no verdict, or cannot use the toolchain, and what it raises itself.
     """
-    step, check = bundle["compile"], bundle.get("check")
+    step = bundle["compile"]
     source = folder / step["source"]
     registry = load_extensions()
     if toolchain is not None:
@@ -384,19 +384,3 @@ def compile_module(
         note(failure=["compile", summary])
         return
     artifact.write_bytes(compiled.artifact)
-    if check and (checker := registry.artifact_checker(check["kind"])) is not None:
-        note(at="compare")
-        wanted = ArtifactRequest(
-            module=check["module"],
-            source=source,
-            artifact=bytes(compiled.artifact),
-            compiler=check["compiler"],
-            tags=tuple(check["tags"]),
-            known_compilers=tuple(check["known_compilers"]),
-        )
-        cases = checker.check(wanted)
-        if not cases:
-            note(failure=["compare", "there was nothing to check"])
-        for case in cases:
-            if case.summary:
-                note(failure=["compare", case.summary])

@@ -79,16 +79,6 @@ class RunStep(_Part, frozen=True, kw_only=True):
     timeout: float
 
 
-class CheckStep(_Part, frozen=True, kw_only=True):
-    """How an artifact that is not run is judged: by the case loader `kind`."""
-
-    kind: str
-    module: str
-    compiler: str
-    tags: tuple[str, ...] = ()
-    known_compilers: tuple[str, ...] = ()
-
-
 class Reproduced(_Part, frozen=True, kw_only=True):
     """Of `runs` in a clean folder and a fresh process, `same` failed in the same way; `others` is what the rest did."""
 
@@ -120,7 +110,6 @@ class Bundle(_Part, frozen=True, kw_only=True):
     compile: CompileStep
     artifact: str = ""
     run: RunStep | None = None
-    check: CheckStep | None = None
     commands: tuple[str, ...] = ()
     machine: str = ""
     builds: tuple[str, ...] = ()
@@ -146,6 +135,9 @@ def read_bundle(folder: Path) -> Bundle:
             msg = f"{file}: found format {found}, expected {FORMAT}; another version of retarget wrote it"
             raise RetargetError(msg)
         plain.pop("packages", None)  # release 0.2 wrote it, and the command that a tool was run under
+        if plain.pop("check", None):
+            msg = f"{file}: found an artifact that is judged and not run, which no bundle holds: run the target"
+            raise RetargetError(msg)
         if isinstance(run := plain.get("run"), dict) and run.pop("run_under", None):
             msg = f"{file}: found a run behind run_under, which no bundle holds: run the target where that command is"
             raise RetargetError(msg)

@@ -147,9 +147,7 @@ def _import_from(bundle: Mapping[str, Any], toolchain: Path | None) -> None:
     if bundle["toolchain"] == "iree":
         sys.path.insert(0, str(HERE / "lib"))
     elif importlib.util.find_spec("retarget") is None:
-        raise CannotTell(
-            "this bundle needs the package retarget, which compiles, runs or judges it: pip install retarget"
-        )
+        raise CannotTell("this bundle needs the package retarget, which compiles or runs it: pip install retarget")
     if toolchain is not None:
         sys.path[:0] = [str(folder) for part in ("compiler", "runtime") for folder in _packages(toolchain, part)]
 
@@ -171,8 +169,6 @@ def _attempt(bundle: Mapping[str, Any], options: argparse.Namespace, scratch: Pa
     if options.run_only:
         if not bundle["artifact"]:
             raise CannotTell("the bundle holds no artifact to run: its module did not compile")
-        if not bundle.get("run"):
-            raise CannotTell("the bundle runs nothing: its artifact is judged when it is compiled")
         own = options.toolchain if bundle["toolchain"] == "iree" else None
         if own is not None and not _packages(own, "runtime"):
             raise CannotTell(f"--toolchain: found no iree/runtime in {own}; pip install iree-base-runtime")

@@ -23,16 +23,7 @@ from retarget.support import RetargetError, ScratchFolder, first_line, strip_col
 
 from retarget_repro.attempt import FailedTarget
 from retarget_repro.bundle.archive import default_runs, pack, reproduce, unpack
-from retarget_repro.bundle.format import (
-    Bundle,
-    CheckStep,
-    CompileStep,
-    DeviceUse,
-    Observed,
-    Reproduced,
-    RunStep,
-    write_json,
-)
+from retarget_repro.bundle.format import Bundle, CompileStep, DeviceUse, Observed, Reproduced, RunStep, write_json
 
 _IREE_RUNTIME = ("iree-base-runtime",)
 _LIBRARY = (
@@ -123,7 +114,7 @@ def fill(
     toolchain = _kind_of_toolchain(failed, engine)
     compiled = _compile_step(folder, failed, compile_target, engine, toolchain=toolchain, without_env=without_env)
     artifact, ran, target = failed.compiled.artifact, failed.ran, failed.chosen.target
-    builds, name, run, check = [failed.compiled.build], "", None, None
+    builds, name, run = [failed.compiled.build], "", None
     if artifact is not None:
         name = f"artifact{Path(artifact.path).suffix}"
         shutil.copyfile(artifact.path, folder / name)
@@ -136,14 +127,6 @@ def fill(
         with closing(ReferenceRuns(engine)) as runs:
             references = runs.of(target, failed.chosen.others)
             engine.export_cases(target, artifact, folder / "cases", references=references, only=cases)
-    elif ran is not None and isinstance(target, CompileTarget):
-        check = CheckStep(
-            kind=compile_target.kind,
-            module=compile_target.module.name,
-            compiler=compile_target.compiler.name,
-            tags=compile_target.tags,
-            known_compilers=compile_target.known_compilers,
-        )
     bundle = Bundle(
         target=failed.chosen.id,
         toolchain=toolchain,
@@ -159,7 +142,6 @@ def fill(
         compile=compiled,
         artifact=name,
         run=run,
-        check=check,
         machine=f"{platform.platform()}, Python {platform.python_version()}",
         builds=tuple(dict.fromkeys(filter(None, builds))),
     )
@@ -217,8 +199,6 @@ def _kind_of_toolchain(failed: FailedTarget, engine: Engine) -> Literal["iree", 
         is_iree &= not engine.registry.runs_by_tool(runtime) and all(
             tuple(one.release_packages()) == _IREE_RUNTIME for one in drivers
         )
-    elif failed.ran is not None:
-        is_iree = False  # the artifact is judged by an extension
     return "iree" if is_iree else "retarget"
 
 

@@ -50,6 +50,11 @@ def equal(actual: Any, expected: Any, dtype: Any) -> bool:
     return compare_check(Check(kind="eq", actual=array(actual, dtype), expected=array(expected, dtype))) is None
 
 
+def count_of(mismatch: Mismatch) -> int:
+    """How many elements differ, as the summary has it."""
+    return int(mismatch.summary.partition(" of ")[0].split()[-1])
+
+
 def mismatch_of(mismatch: Mismatch | None) -> Mismatch:
     assert mismatch is not None
     return mismatch
@@ -119,7 +124,7 @@ def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObj
             near = bool(a == e) or (bool(np.isfinite(e)) and bool(abs(a - e) <= bound))
             expected += not (near or (math.isnan(a) and math.isnan(e)))
     found = compare_arrays(ours, theirs, atol=atol, rtol=rtol)
-    assert (0 if found is None else found.mismatched) == expected
+    assert (0 if found is None else count_of(found)) == expected
 
 
 # ---------------------------------------------------------------- integers and complex numbers
@@ -139,7 +144,7 @@ def test_the_rule_holds_element_by_element(values: list[float], data: st.DataObj
 )
 def test_integers_differ_without_wraparound(dtype: Any, actual: int, expected: int, distance: int) -> None:
     mismatch = mismatch_of(compare_arrays(array(actual, dtype), array(expected, dtype), atol=0, rtol=0))
-    assert mismatch.max_abs_error == float(distance)
+    assert f"max abs error {float(distance):.6g}" in mismatch.report
     assert mismatch.summary == f"1 of 1 element differs, actual {actual}, expected {expected}"
     assert almost(actual, expected, atol=float(distance), dtype=dtype)
     assert distance >= 2**53 or not almost(actual, expected, atol=distance - 0.5, dtype=dtype)
@@ -222,7 +227,6 @@ def test_a_failing_check_of_truth_says_where() -> None:
     mismatch = mismatch_of(compare_check(Check(kind="all_true", actual=array([[1, 0], [0, 1]], np.int8))))
     assert mismatch.summary == "all_true: 2 of 4 elements are not nonzero, first at [0, 1] is 0"
     assert mismatch.report.splitlines()[1:] == ["  [0, 1] is 0", "  [1, 0] is 0"]
-    assert (mismatch.mismatched, mismatch.total) == (2, 4)
     assert mismatch_of(compare_check(Check(kind="true", actual=array(0, np.int32)))).summary == "true: not nonzero: 0"
     assert mismatch_of(compare_check(Check(kind="false", actual=array(7, np.int32)))).summary == "false: not zero: 7"
 
@@ -250,8 +254,6 @@ def test_the_report_shows_the_first_differences_and_the_largest_errors() -> None
         "  [3, 4]     nan       1.0        nan        nan\n"
         "max abs error 4 at [3, 0], max rel error 4 at [3, 0]"
     )
-    assert (mismatch.mismatched, mismatch.total) == (3, 20)
-    assert (mismatch.max_abs_error, mismatch.max_rel_error) == (4.0, 4.0)
 
 
 def test_the_report_on_rank_0_names_no_place() -> None:
@@ -272,14 +274,14 @@ def test_the_report_leaves_out_what_is_too_much() -> None:
 @pytest.mark.parametrize(
     ("actual", "expected", "errors"),
     [
-        (1.0, 0.0, (1.0, None)),  # none is relative to zero
-        (NAN, 1.0, (None, None)),
-        (INF, 1.0, (INF, INF)),
+        (1.0, 0.0, ["max abs error 1 at [0]"]),  # none is relative to zero
+        (NAN, 1.0, []),
+        (INF, 1.0, ["max abs error inf at [0], max rel error inf at [0]"]),
     ],
 )
-def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: float, errors: tuple[Any, Any]) -> None:
+def test_the_largest_errors_are_those_that_are_numbers(actual: float, expected: float, errors: list[str]) -> None:
     mismatch = mismatch_of(compare_arrays(array([actual]), array([expected]), atol=0, rtol=0))
-    assert (mismatch.max_abs_error, mismatch.max_rel_error) == errors
+    assert [line for line in mismatch.report.splitlines() if line.startswith("max")] == errors
 
 
 # ---------------------------------------------------------------- blocks
@@ -298,7 +300,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, dtype: Any, kind
             patch.setattr(compare, "_BLOCK", 32)
             assert compare_check(check) == whole
         assert whole is not None
-        assert whole.mismatched == np.count_nonzero(ours == 0 if kind == "all_true" else ours != theirs)
+        assert count_of(whole) == np.count_nonzero(ours == 0 if kind == "all_true" else ours != theirs)
 
 
 def test_comparing_takes_no_copy_of_the_arrays() -> None:

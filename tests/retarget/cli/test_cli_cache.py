@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 
@@ -37,12 +36,6 @@ def run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
     cli_cache.add_arguments(parser)
     return cli_cache.run(parser.parse_args(arguments))
-
-
-def test_info_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("info", "--format", "json", "--cache-dir", str(folder)) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert (printed["folder"], printed["entries"], printed["failures"], printed["artifacts"]) == (str(folder), 2, 1, 1)
 
 
 def test_clear_empties_the_cache(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,6 +89,12 @@ def test_commands_that_ask_extensions_take_one_that_no_entry_point_names(run: Ru
     assert (status, "--retarget-extension MODULE" in out) == (0, takes)
 
 
+def test_an_action_says_in_its_help_what_the_list_of_actions_says_of_it(run: Run) -> None:
+    status, out, _ = run("ci", "plan", "--help")
+    assert status == 0
+    assert "\n\nWhich leg runs which targets.\n" in out
+
+
 @pytest.mark.parametrize(
     ("words", "paths", "left"),
     [

@@ -286,7 +286,7 @@ def test_folders_with_suites_of_their_own_are_left_alone(here: Path, capsys: pyt
     ("arguments", "status", "message"),
     [
         ([], 1, "found no files in the current folder; expected modules to test, such as .mlir files"),
-        (["nowhere"], 2, "found no folder nowhere; expected one with modules"),
+        (["nowhere"], 2, "found no file or folder nowhere; expected one with modules"),
     ],
 )
 def test_folders_without_modules_are_errors(

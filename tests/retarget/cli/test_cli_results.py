@@ -303,27 +303,6 @@ def test_show_names_targets_whose_device_was_lost_and_came_back(run: Run, write:
     status, out, _ = run("show", "a.jsonl")
     assert status == 0
     assert out.endswith("\n\ndevices that were lost or gone, and came back:\n  t: GPU was lost; it came back\n")
-    assert json.loads(run("show", "a.jsonl", "--format", "json")[1])["notes"] == {"t": ["GPU was lost; it came back"]}
-
-
-def test_show_as_json(run: Run, write: Write) -> None:
-    write("a", failed("t", **CPU), killed=True, leg="cpu", plan="p")
-    status, out, _ = run("show", ".", "--format", "json", "--outcome", "failed")
-    found = json.loads(out)
-    assert status == 1
-    assert found["outcomes"] == {"failed": 1}
-    assert found["configs"] == [{"compiler": "vmvx", "runtime": "local-sync", "outcomes": {"failed": 1}}]
-    assert found["failures"] == [{"stage": "compare", "signature": "values differ", "count": 1, "targets": ["t"]}]
-    assert found["listed"] == [{"target": "t", "outcome": "failed", "stage": "compare", "signature": "values differ"}]
-    (one,) = found["sessions"]
-    assert one["fault"] == "it was killed, or still runs"
-    assert (one["session"], one["leg"], one["plan"], one["complete"], one["files"]) == (
-        "a",
-        "cpu",
-        "p",
-        False,
-        ["a.jsonl"],
-    )
 
 
 def test_an_expression_that_is_none_is_wrong_usage(run: Run, write: Write) -> None:

@@ -138,14 +138,8 @@ def test_a_session_is_waited_for_whatever_signal_comes(
         ([], 0, '"$schema"'),
         (["--for", "results"], 0, '"title": "A line of retarget\'s results'),
         (["--for", "cases"], 0, '"$schema"'),
-        (["--format", "markdown"], 0, "\n## "),
         (["--for", "case"], 2, "found 'case', expected one of declarations, results, cases"),
         (["--for", "case"], 2, "did you mean 'cases'?"),
-        (
-            ["--for", "cases", "--format", "markdown"],
-            2,
-            "argument --format: found 'markdown', expected json: only declarations have another",
-        ),
     ],
 )
 def test_a_schema_is_printed_of_what_has_one(

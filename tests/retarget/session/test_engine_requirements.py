@@ -1,4 +1,4 @@
-"""Which devices meet what targets require, and how they differ from the profiles that are declared for them."""
+"""Which devices meet what targets require, and the profiles that are declared for them."""
 
 from __future__ import annotations
 
@@ -62,29 +62,6 @@ def test_the_profile_answers_for_devices_of_which_nothing_is_reported(
     monkeypatch.setattr(Profile, "find", lambda _: profile(memory=4 * GIB))
     ((_, found),) = opened(*devices).answers(target("memory >= 9 GiB", profile="gpu"))
     assert found.reason.endswith(f"has memory = {memory}")
-
-
-def test_a_device_that_differs_from_its_profile_is_noted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[str] = []
-
-    def find(name: str) -> Profile:
-        found.append(name)
-        return profile(memory=4 * GIB)
-
-    monkeypatch.setattr(Profile, "find", find)
-    devices = opened(device(memory=8 * GIB))
-    with_profile = target(profile="gpu").runtime
-    for _ in range(2):
-        devices.of(with_profile)
-        devices.of(target().runtime)
-    assert found == ["gpu"]
-    assert devices.notes == (
-        "the device of runtime config 'r' differs from its profile 'gpu' (profile): "
-        "it has memory = 8589934592, not 4294967296",
-    )
-    alike = opened(device(memory=4 * GIB))
-    alike.of(with_profile)
-    assert alike.notes == ()
 
 
 @pytest.mark.parametrize("mismatched", [False, True])

@@ -99,15 +99,6 @@ def test_a_status_is_run_or_read_and_shown(
     assert (steps.done, capsys.readouterr().out) == (done, printed)
 
 
-def test_as_json_it_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    steps = Steps(monkeypatch)
-    assert steps.run("--json") == 0
-    assert steps.done[-1] == ("status", True)
-    out = capsys.readouterr().out
-    assert out.startswith('{\n "version": ')
-    assert out.count('"signature"') == 12
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("distributed")
+import distributed
+from retarget.support import RetargetError
 from retarget_cluster import link as links
 from retarget_cluster.jobs import Answer, encoded
 from retarget_cluster.link import Declined, GoneError, Link, Lost, Worker
@@ -174,6 +176,27 @@ async def test_a_task_that_ended_well_says_nothing(bench: Bench) -> None:
     """Its result comes from the scheduler's plugin."""
     assert await bench.attempt("finished", ("lost", "a")) == Lost(worker="a")
     assert len(bench.tasks) == 1
+
+
+async def test_an_attempt_of_a_client_that_has_given_up_names_the_scheduler(bench: Bench) -> None:
+    def submit(*_: Any, **__: Any) -> Task:
+        raise distributed.client.ClosedClientError
+
+    bench.link._client.submit = submit
+    with pytest.raises(GoneError, match=r"^the scheduler at tcp://1 does not answer any more$"):
+        await bench.attempt()
+
+
+def test_a_scheduler_that_its_client_does_not_reach_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answers(*_: object) -> None: ...
+
+    def client(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(links, "expect_scheduler", answers)
+    monkeypatch.setattr(distributed, "Client", client)
+    with pytest.raises(RetargetError, match=r"^no scheduler answers at tcp://127\.0\.0\.1:1; "):
+        Link("tcp://127.0.0.1:1", None)
 
 
 async def test_a_large_result_is_asked_for(bench: Bench) -> None:

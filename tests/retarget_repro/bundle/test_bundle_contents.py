@@ -33,7 +33,7 @@ from retarget.session import load_extensions
 from retarget.support import RetargetError
 from retarget_repro.attempt import Chosen, FailedTarget
 from retarget_repro.bundle import archive, write
-from retarget_repro.bundle.format import CheckStep, read_bundle
+from retarget_repro.bundle.format import read_bundle
 
 GONE = Failure(stage=Stage.RUN, summary="\x1b[1mINTERNAL; gone\x1b[0m")
 DEVICE = DeviceInfo(driver="d", uri="d://0", ordinal=0, name="n", physical_id="p", driver_version="1", runtime="rt 1")
@@ -132,7 +132,7 @@ def test_a_run_that_failed_is_packed_with_artifact_cases_devices_and_code(bench:
         "summary": "INTERNAL; gone",
         "case": "f",
     }
-    assert (bundle.reproduced.runs, bundle.reproduced.same, bundle.check) == (0, 0, None)
+    assert (bundle.reproduced.runs, bundle.reproduced.same) == (0, 0)
     assert bundle.builds == ("comp 1", "rt 1")
     assert bundle.commands == ("python3 repro.py", "iree-compile m.mlir --x=1 -o artifact.vmfb")
 
@@ -142,22 +142,8 @@ def test_a_compile_that_failed_is_packed_without_a_run(bench: Bench) -> None:
     failed = bench.failed(run_target(bench.compiled), compiles=False, runs=False)
     bundle = write.fill(bench.bundle, failed, engine=engine)
     assert bench.files() == ["bundle.json", "m.mlir", "repro.py"]
-    assert (bundle.run, bundle.check, bundle.artifact, bundle.builds) == (None, None, "", ("comp 1",))
+    assert (bundle.run, bundle.artifact, bundle.builds) == (None, "", ("comp 1",))
     assert engine.exported == []
-    alone = bench.failed(bench.compiled, compiles=False, runs=False)
-    assert write.fill(bench.folder / "alone", alone, engine=engine).check is None
-
-
-def test_an_artifact_that_is_judged_is_packed_with_what_judges_it(bench: Bench) -> None:
-    engine: Any = Engine(bench.registry)
-    target = replace(bench.compiled, known_compilers=("c", "d"))
-    bundle = write.fill(bench.bundle, bench.failed(target), engine=engine)
-    assert bundle.check == CheckStep(
-        kind="check", module="m", compiler="c", tags=("compile",), known_compilers=("c", "d")
-    )
-    assert (bundle.run, bundle.toolchain, bundle.artifact) == (None, "retarget", "artifact.vmfb")
-    assert bench.files() == ["artifact.vmfb", "bundle.json", "m.mlir", "repro.py"]
-    assert not (bench.bundle / "lib").exists()
 
 
 def test_a_run_on_other_drivers_is_packed_without_a_copy_of_the_library(bench: Bench) -> None:
@@ -285,14 +271,12 @@ def test_the_folder_of_a_bundle_is_named_as_every_file_system_takes_it(name: str
 
 
 class Extensions:
-    """A compiler that answers or raises, a checker whose cases have these summaries, and a driver."""
+    """A compiler that answers or raises, and a driver."""
 
     takes_toolchains = True
 
-    def __init__(self, answer: Any = b"compiled", checks: Sequence[str] | None = None) -> None:
+    def __init__(self, answer: Any = b"compiled") -> None:
         self.answer, self.asked = answer, []
-        self.checker = None if checks is None else SimpleNamespace(check=self.check)
-        self.cases = [SimpleNamespace(summary=summary) for summary in checks or ()]
 
     def compiler(self, name: str) -> Any:
         self.asked.append(name)
@@ -306,19 +290,11 @@ class Extensions:
             raise self.answer
         return (("TOOLS", str(config.toolchain and config.toolchain.path)),)
 
-    def artifact_checker(self, kind: str) -> Any:
-        self.asked.append(kind)
-        return self.checker
-
     def compile(self, request: Any) -> Any:
         self.asked.append((request.source, request.source_name, request.resolved.flags, request.resolved.facts))
         if isinstance(self.answer, Exception):
             raise self.answer
         return SimpleNamespace(artifact=self.answer)
-
-    def check(self, request: Any) -> Any:
-        self.asked.append((request.module, request.artifact, request.compiler, request.tags, request.known_compilers))
-        return self.cases
 
 
 def compiled(
@@ -331,9 +307,6 @@ def compiled(
     bundle, artifact = {"compile": step, **more}, folder / "a"
     archive.compile_module(bundle, folder, artifact, lambda **what: notes.append(what), toolchain)
     return notes
-
-
-CHECK = {"kind": "k", "module": "m", "compiler": "c", "tags": ["t"], "known_compilers": ["c", "d"]}
 
 
 def test_another_compiler_compiles_what_the_bundle_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,7 +331,7 @@ def test_another_compiler_compiles_what_the_bundle_has(tmp_path: Path, monkeypat
 def test_what_another_compiler_refuses_is_its_failure(
     error: CompilerError, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert compiled(tmp_path, Extensions(error), monkeypatch, check=CHECK) == [{"failure": ["compile", said]}]
+    assert compiled(tmp_path, Extensions(error), monkeypatch) == [{"failure": ["compile", said]}]
     assert not (tmp_path / "a").exists()
 
 
@@ -367,24 +340,6 @@ def test_another_compiler_that_says_nothing_of_the_module_tells_nothing(
 ) -> None:
     with pytest.raises(RetargetError, match=r"^the compiler says nothing of the module: no memory$"):
         compiled(tmp_path, Extensions(CompilerError("no memory")), monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("checks", "notes"),
-    [
-        (None, []),
-        ([], [{"at": "compare"}, {"failure": ["compare", "there was nothing to check"]}]),
-        (["", "line 3"], [{"at": "compare"}, {"failure": ["compare", "line 3"]}]),
-        ([""], [{"at": "compare"}]),
-    ],
-)
-def test_an_artifact_is_judged_where_its_kind_does_that(
-    checks: list[str] | None, notes: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    extensions = Extensions(checks=checks)
-    assert compiled(tmp_path, extensions, monkeypatch, check=CHECK) == notes
-    if checks is not None:
-        assert extensions.asked[-1] == ("m", b"compiled", "c", ("t",), ("c", "d"))
 
 
 @pytest.mark.parametrize(("uris", "devices"), [([], ("d://0", "d://1")), (["d://7"], ("d://7",))])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from retarget.session.cache.folder import CacheChoice, leftovers, sweep
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache-dir", default="", metavar="DIR", help="the cache folder (that of pytest in the current folder)"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"the cache folder {folder} is a file; expected a folder: give another with --cache-dir"
         raise RetargetError(msg)
     store = Store(folder)
-    as_json = arguments.format == "json"
     if arguments.action == "clear":
         freed = store.clear()
         swept = sweep(store)
@@ -47,33 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [f"{folder}: {size_text(freed)} freed"]
         lines += [f"leftovers of killed sessions removed: {swept}"] if swept else []
         lines += [f"{name} is kept: a running session uses it" for name in used]
-        _print(
-            {"folder": str(folder), "freed": freed, "swept": swept, "in_use": used}, "\n".join(lines), as_json=as_json
-        )
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
         return 0
     if arguments.action == "verify":
         found = store.verify()
         lines = [*found.removed, f"{folder}: {found.checked} files checked, {len(found.removed)} removed"]
-        figures = {"folder": str(folder), "checked": found.checked, "removed": list(found.removed)}
-        _print(figures, "\n".join(lines), as_json=as_json)
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
         return 1 if found.removed else 0
     info = store.info()
     left = leftovers(store)
     remote = RemoteStore.configured()
     settings = None if remote is None else remote.settings
     wrong = "" if remote is None else remote.ask()
-    figures = {
-        "folder": str(folder),
-        "chosen_by": choice.source,
-        **{name: getattr(info, name) for name in _COUNTS},
-        "generated": {modules.path.name: modules.size for modules in info.generated},
-        "leftovers": [str(path) for path in left],
-        "size": info.size,
-        "max_bytes": info.max_bytes,
-        "shared_store": None
-        if settings is None
-        else {"url": settings.shown, "writes": settings.writes, "answers": not wrong, "error": wrong},
-    }
     text = (
         f"folder       {folder}\n"
         f"chosen by    {choice.source}{f' (not used by pytest: {choice.unused})' if choice.unused else ''}\n"
@@ -84,13 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
         + f"size         {size_text(info.size)} of at most {size_text(info.max_bytes)}"
         + ("" if settings is None else f"\nshared store {settings.shown} ({_used(settings.writes, wrong)})")
     )
-    _print(figures, text, as_json=as_json)
+    sys.stdout.write(f"{text}\n")
     return 0
 
 
 def _used(writes: bool, wrong: str) -> str:
     return f"does not answer: {wrong}" if wrong else f"answers; {'read and written' if writes else 'only read'}"
-
-
-def _print(figures: object, text: str, *, as_json: bool) -> None:
-    sys.stdout.write((json.dumps(figures, indent=2) if as_json else text) + "\n")

@@ -6,13 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from retarget.cli.support import add_path_arguments, add_toolchain_argument, read_declared
+from retarget.cli.support import add_path_arguments, add_toolchain_argument, one_target
 from retarget.extension import Compiler, UnavailableError
 from retarget.extension.registry import Registry, load_extensions
 from retarget.model import CompileTarget
 from retarget.session.cache.folder import CacheChoice
 from retarget.session.engine import Engine
-from retarget.support.errors import RetargetError, did_you_mean, display_path
+from retarget.support.errors import RetargetError, display_path
+from retarget.support.files import read_regular
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
         content = _read(path)
         shower = _shower(registry, arguments.compiler, path)
     else:
-        target, registry = _target(arguments)
+        declared, _, chosen = one_target(arguments, arguments.artifact, found=f"no file {arguments.artifact!r} and ")
+        target, registry = chosen.compiled, declared.registry
         what = target.name
         shower = _shower(registry, target.compiler.compiler, path)
         content = _compiled(target, arguments, registry)
@@ -53,44 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> bytes:
-    if not path.is_file():
-        shown, expected = display_path(path), "that --retarget-export wrote, or a compiler"
-        if path.is_dir():
-            msg = f"found the folder {shown}, expected a file {expected}"
-        elif path.exists():
-            msg = f"{shown} is no regular file; expected one {expected}"
-        else:
-            msg = f"found no file {shown}, expected one {expected}"
-        raise RetargetError(msg)
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
-        msg = f"{display_path(path)} cannot be read: {error.strerror}"
+        why = f"{error.strerror or error}; expected a file that --retarget-export wrote, or a compiler"
+        msg = f"{display_path(path)} cannot be read: {why}"
         raise RetargetError(msg) from error
-
-
-def _target(arguments: argparse.Namespace) -> tuple[CompileTarget, Registry]:
-    """Return the compile target that is named, or that of the run target."""
-    written = str(arguments.artifact)
-    name = written.rpartition("::")[2]
-    paths = list(arguments.path)
-    if "::" in written and paths == ["."]:
-        paths = [written]
-    declared = read_declared(arguments, paths)
-    targets = [target for one in declared.suites for target in one.targets]
-    found = [target for target in targets if target.name == name]
-    if not found:
-        where = ", ".join(paths)
-        hint = did_you_mean(name, [target.name for target in targets]) or "; `retarget list` shows all targets"
-        msg = f"found no file {written!r}, and no target of that name in {where}{hint}"
-        raise argparse.ArgumentError(None, msg)
-    if len(found) > 1:
-        compiled = [target.compiled for target in found]
-        suites = ", ".join(target.suite for target in compiled)
-        msg = f"found {len(found)} targets {name!r}, of the suites {suites}; expected the node id of one"
-        raise argparse.ArgumentError(None, msg)
-    target = found[0]
-    return target.compiled, declared.registry
 
 
 def _compiled(target: CompileTarget, arguments: argparse.Namespace, registry: Registry) -> bytes:

@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_arguments(of_configs)
     of_toolchains = parser.add_argument_group("with --toolchains")
     add_expression_arguments(of_toolchains)
-    of_toolchains.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.module:
         msg = "expected a module with --configs, such as: retarget compare matmul.mlir --configs llvm-cpu,vmvx"
         raise argparse.ArgumentError(None, msg)
-    if arguments.mark or arguments.keyword or arguments.format != "text":
-        msg = "-m, -k and --format are for --toolchains; --configs compares one module"
+    if arguments.mark or arguments.keyword:
+        msg = "-m and -k are for --toolchains; --configs compares one module"
         raise argparse.ArgumentError(None, msg)
     return compare_configs(arguments)
 

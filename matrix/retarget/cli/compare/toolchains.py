@@ -4,15 +4,14 @@ and what changed from one to the other."""
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -73,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         compared = [_compared(sides, target, others) for target, others in targets]
     builds = tuple(tuple(dict.fromkeys(side.builds)) for side in sides)
     result = Comparison(toolchains=(names[0], names[1]), builds=(builds[0], builds[1]), targets=tuple(compared))
-    text = json.dumps(result.json(), indent=2, ensure_ascii=False) if arguments.format == "json" else None
-    sys.stdout.write((text if text is not None else "\n".join(result.text())) + "\n")
+    sys.stdout.write("\n".join(result.text()) + "\n")
     return 1 if result.is_bad else 0
 
 
@@ -324,29 +322,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
             yield from (f"  {reason} ({counted(count, 'target')})" for reason, count in reasons.most_common())
         if self.lacking:
             yield f"{self.lacking} was compared: exit status 1"
-
-    def json(self) -> Mapping[str, Any]:
-        """Return all of it as plain data."""
-        return {
-            "toolchains": [
-                {"name": name, "builds": list(builds)}
-                for name, builds in zip(self.toolchains, self.builds, strict=True)
-            ],
-            "targets": [
-                {
-                    "suite": one.suite,
-                    "target": one.target,
-                    "change": one.change,
-                    "results": [
-                        None if text is None else {"passed": not text, "failure": text} for text in one.results
-                    ],
-                    "values": one.values,
-                    "reason": one.reason,
-                    "artifacts": one.artifacts,
-                }
-                for one in self.targets
-            ],
-        }
 
 
 def _described(one: Compared) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from retarget.cli.support import check_paths
 from retarget.declare.initial import Plan, Survey, matrix_text, plan_suites, suite_text, survey
 from retarget.declare.load import DeclarationLoader
 from retarget.declare.sources import FileName
@@ -96,18 +97,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _folder(path: Path) -> Path:
     """Return the folder. Raises `argparse.ArgumentError` where it is none."""
-    try:
-        if path.is_dir():
-            return path
-        is_there = os.path.lexists(path)
-    except (OSError, ValueError) as error:
-        msg = f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}"
-        raise argparse.ArgumentError(None, msg) from error
-    if not is_there:
-        msg = f"found no folder {display_path(path)}; expected one with modules"
-    else:
+    check_paths([str(path)], or_else="; expected one with modules")
+    if not path.is_dir():
         msg = f"found {display_path(path)}, which is no folder; expected one with modules"
-    raise argparse.ArgumentError(None, msg)
+        raise argparse.ArgumentError(None, msg)
+    return path
 
 
 def _expect_undeclared(folder: Path, registry: Registry) -> None:

@@ -23,20 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"what is described: {_DECLARATIONS}, {_RESULTS} (a line of them), or the files of a kind, such as cases "
         f"({_DECLARATIONS})",
     )
-    parser.add_argument(
-        "--format",
-        choices=("json", "markdown"),
-        default="json",
-        help="JSON Schema for editors, Markdown for people (json)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the schema. Returns 0. Raises `argparse.ArgumentError` for files that nothing describes."""
-    from retarget.declare.schema.export import json_schema, reference, schema_text
+    from retarget.declare.schema.export import json_schema, schema_text
 
     if arguments.files == _DECLARATIONS:
-        sys.stdout.write(json_schema() if arguments.format == "json" else reference())
+        sys.stdout.write(json_schema())
         return 0
     loaders = load_extensions(arguments.retarget_extension).case_loaders
     schemas = {kind: schema for kind, one in loaders.items() if (schema := one.file_schema()) is not None}
@@ -44,10 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.files not in known:
         hint = did_you_mean(arguments.files, known)
         msg = f"argument --for: found {arguments.files!r}, expected one of {', '.join(known)}{hint}"
-        raise argparse.ArgumentError(None, msg)
-    if arguments.format != "json":
-        expected = f"expected json: only {_DECLARATIONS} have another"
-        msg = f"argument --format: found {arguments.format!r}, {expected}"
         raise argparse.ArgumentError(None, msg)
     if arguments.files in schemas:
         sys.stdout.write(schema_text(f"files of the kind {arguments.files}", schemas[arguments.files]))

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the actions."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
     does = "compare the benchmarks in two sets of results; exit status 1 where something is larger, or in A alone"
-    compare = actions.add_parser("compare", help=does, description=f"{does}.")
+    compare = actions.add_parser("compare", help=does)
     compare.add_argument("before", type=input_path, metavar="A", help="folder or file of results: before")
     compare.add_argument("after", type=input_path, metavar="B", help="folder or file of results: after")
     compare.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")

@@ -11,7 +11,6 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -68,10 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     diff.add_argument("before", metavar="A", help="folder or file of results: before")
     diff.add_argument("after", metavar="B", help="folder or file of results: after")
     add_selection(diff)
-    does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own"
+    diff.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
+    does = "change expectations to what results show, as pytest --retarget-update-expectations does for its own; "
+    does += "run it where pytest ran"
     epilog = "of several results of a target on one device the last counts; where devices differ, rules say on(…)"
-    more = "; run it where pytest ran"
-    add_paths(add_action(actions, "update", _update, does, more=more, epilog=epilog))
+    add_paths(add_action(actions, "update", _update, does, epilog=epilog))
     does = "write results in the format of other tools: CTRF, junit, or Chrome's trace events"
     export = add_action(actions, "export", _export, does)
     export.add_argument("as_format", choices=_FORMATS, metavar="|".join(_FORMATS), help="the format")
@@ -219,9 +219,8 @@ def read_sessions(paths: Iterable[str]) -> Sessions:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Declare what of them is meant, and how to print it."""
+    """Declare what of them is meant."""
     parser.add_argument("-m", dest="mark", default="", metavar="EXPR", help="only what this selects, as in pytest")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
 def select_records(mark: str, records: Mapping[str, TargetRecord]) -> dict[str, TargetRecord]:
@@ -248,10 +247,7 @@ def _show(arguments: argparse.Namespace) -> int:
     sessions = read_sessions(arguments.paths)
     results = dict(sorted(select_records(arguments.mark, sessions.results).items()))
     listed = [record for record in results.values() if record.outcome in arguments.outcome]
-    if arguments.format == "json":
-        print(json.dumps(_content(sessions, results, listed if arguments.outcome else None), indent=1))
-    else:
-        print("\n".join(_text(sessions, results, listed)))
+    print("\n".join(_text(sessions, results, listed)))
     bad = any(one.outcome.is_bad or one.outcome.is_incomplete for one in results.values())
     return 1 if bad or TargetRecord.unexplained(results) or sessions.faulty else 0
 
@@ -317,45 +313,3 @@ def _named(session: SessionResults) -> str:
 
 def _noted(results: Mapping[str, TargetRecord]) -> dict[str, tuple[str, ...]]:
     return {target: one.run.notes for target, one in results.items() if one.run is not None and one.run.notes}
-
-
-def _content(
-    sessions: Sequence[SessionResults], results: Mapping[str, TargetRecord], listed: Sequence[TargetRecord] | None
-) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "targets": len(results),
-        "without_result": sum(one.lacking for one in sessions),
-        "outcomes": by_outcome(results.values()),
-        "configs": [
-            {"compiler": compiler, "runtime": runtime, "outcomes": found}
-            for (compiler, runtime), found in by_config(results.values()).items()
-        ],
-        "failures": [
-            {
-                "stage": group.stage,
-                "signature": group.signature,
-                "count": len(group.records),
-                "targets": [record.nodeid for record in group.records],
-            }
-            for group in FailureGroup.among(results.values())
-        ],
-        "notes": _noted(results),
-        "sessions": [
-            {
-                "session": one.start.session,
-                "leg": one.start.leg,
-                "plan": one.start.plan,
-                "started": one.start.started,
-                "complete": one.is_complete,
-                "status": one.end.status if one.end is not None else None,
-                "selected": one.start.selected,
-                "without_result": one.lacking,
-                "fault": one.fault,
-                "files": [display_path(path) for path in one.files],
-            }
-            for one in sessions
-        ],
-    }
-    if listed is not None:
-        content["listed"] = [{"target": record.nodeid} | (_fields(State.of(record)) or {}) for record in listed]
-    return content

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-
-from msgspec.structs import asdict
 
 from retarget.cli.results.command import add_paths, read_sessions
 from retarget.cli.support import add_action, text_table
@@ -20,9 +17,6 @@ from retarget.results.overview import Change
 from retarget.support.checkout import Checkout
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.support.text import counted, shown
-
-_SHOWN = 20
-"""How many open regressions are listed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="place", required=True, metavar="FOLDER|URL", help="where the history is kept")
     parser.add_argument("--last", type=int, default=0, metavar="N", help="only the last N runs (all)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (text)")
 
 
 def _add(arguments: argparse.Namespace) -> int:
@@ -81,12 +74,6 @@ def _list(arguments: argparse.Namespace) -> int:
         broken, mended = found[Change.BROKEN], found[Change.MENDED]
         rows.append((one, good, bad, one.targets - good - bad, broken, mended))
     open_now = [line for line in lines if line.is_open]
-    if arguments.format == "json":
-        names = ("good", "bad", "no_verdict", "newly_broken", "newly_mended")
-        runs = [_run(one) | dict(zip(names, numbers, strict=True)) for one, *numbers in rows]
-        regressions = [{"target": line.id, "since": _name(history, line.regressions[-1].opened)} for line in open_now]
-        print(json.dumps({"runs": runs, "open_regressions": regressions}, indent=1))
-        return _ended(history)
     header = ("run", "started", "good", "bad", "no verdict", "broken", "mended", "revision", "complete")
     texts = [
         (
@@ -101,10 +88,8 @@ def _list(arguments: argparse.Namespace) -> int:
     print(text_table(header, texts))
     if open_now:
         print(f"\nopen regressions: {len(open_now)}")
-    for line in open_now[:_SHOWN]:
+    for line in open_now:
         print(f"  {shown(line.id)}: {_state(line)}, since {_name(history, line.regressions[-1].opened)}")
-    if len(open_now) > _SHOWN:
-        print(f"  … and {len(open_now) - _SHOWN} more; --format json has them all")
     return _ended(history)
 
 
@@ -118,10 +103,7 @@ def _show(arguments: argparse.Namespace) -> int:
         msg = f"found no target {wanted!r} in the {counted(len(history.runs), 'run')} of {arguments.place}{near}"
         raise RetargetError(msg)
     lines = [line for name in names if (line := history.timeline(name)) is not None]
-    if arguments.format == "json":
-        print(json.dumps([_content(history, line) for line in lines], indent=1))
-    else:
-        print("\n\n".join("\n".join(_text(history, line)) for line in lines))
+    print("\n\n".join("\n".join(_text(history, line)) for line in lines))
     return _ended(history)
 
 
@@ -154,35 +136,6 @@ def _text(history: History, line: Timeline) -> Iterator[str]:
         values = [(metric, known.get(metric, {}).get(line.id)) for metric in metrics]
         rows[place] += tuple("-" if value is None else metric.text(value) for metric, value in values)
     yield text_table(("run", "seconds", "state", *metrics), rows)
-
-
-def _content(history: History, line: Timeline) -> dict[str, object]:
-    return {
-        "target": line.id,
-        "now": asdict(line.now) if line.now else None,
-        "since": _name(history, line.since),
-        "ran": line.ran,
-        "flaky": line.flaky,
-        "open_on": line.open_on,
-        "last_run": _name(history, line.last_run),
-        "idle": line.idle,
-        "regressions": [
-            {"opened": _name(history, one.opened), "closed": _name(history, one.closed)} for one in line.regressions
-        ],
-        "runs": [
-            {"run": one.name, "started": one.started, "seconds": taken / 1000 or None}
-            | {"state": asdict(state) if state else None}
-            | {"metrics": {metric: values[line.id] for metric, values in metrics.items() if line.id in values}}
-            for one, taken, state, metrics in zip(
-                history.runs, line.milliseconds, line.states, history.metrics, strict=True
-            )
-        ],
-    }
-
-
-def _run(run: HistoryRun) -> dict[str, object]:
-    names = ("name", "started", "ended", "sessions", "plans", "legs", "revisions", "complete", "targets")
-    return {name: getattr(run, name) for name in names}
 
 
 def _name(history: History, run: int | None) -> str | None:

@@ -1,5 +1,4 @@
-"""The schema of declaration files for editors (JSON Schema: keys and their types) and for people (the reference in
-docs/declarations.md)."""
+"""The JSON Schema of declaration files: keys and their types, for editors and the page docs/declarations.md."""
 
 from __future__ import annotations
 
@@ -8,32 +7,16 @@ import inspect
 import json
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel
 
-from retarget.declare.schema.tables import (
-    CompilerConfigTable,
-    ConfigTable,
-    DeclarationFile,
-    DeviceTable,
-    ModuleTable,
-    table_of,
-)
+from retarget.declare.schema.tables import DeclarationFile
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_INTRODUCTION = Path(__file__).with_name("introduction.md")
-
-_NESTED: Mapping[str, tuple[str, type[BaseModel]]] = {
-    "runtime_config": ("devices of [[runtime_config]]", DeviceTable),
-    "module_test_suite": ("[[module_test_suite.module]]", ModuleTable),
-}
-"""The tables in others that have a section of their own, below that of the other."""
 
 
 def json_schema() -> str:
@@ -96,55 +79,6 @@ def _cleaned(schema: Any, *, is_properties: bool = False) -> Any:
         if len(cleaned["anyOf"]) == 1:
             cleaned |= cleaned.pop("anyOf")[0]
     return cleaned
-
-
-def reference() -> str:
-    """Return the reference of all tables and keys as Markdown."""
-    schema = json.loads(json_schema())
-    common = tuple(ConfigTable.model_fields)
-    a_config = schema["$defs"][CompilerConfigTable.__name__]["properties"]
-    root = _keys({"root": schema["properties"]["root"]}, ())
-    lines = [_INTRODUCTION.read_text(encoding="utf-8"), "## Top of a file", "", *root]
-    lines += ["## Keys of all three sorts of config", ""]
-    lines += _keys({key: a_config[key] for key in common}, ("name",))
-    kinds = [kind for kind in DeclarationFile.model_fields if kind != "root"]
-    own = {kind: (f"[[{kind}]]", table_of(kind)) for kind in kinds}
-    for header, model in (section for kind in kinds for section in (own[kind], _NESTED.get(kind)) if section):
-        table = schema["$defs"][model.__name__]
-        is_config = issubclass(model, ConfigTable)
-        properties = {key: value for key, value in table["properties"].items() if not (is_config and key in common)}
-        lines += [f"## `{header}`", "", table["description"], ""]
-        lines += _keys(properties, table.get("required", ()))
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _keys(properties: Mapping[str, Mapping[str, object]], required: Sequence[str]) -> Iterator[str]:
-    for key, schema in properties.items():
-        if key == "module":
-            continue  # has a section of its own
-        facts = [type_words(schema)]
-        if key in required:
-            facts.append("required")
-        elif schema.get("default") not in ([], {}, "", None):
-            facts.append(f"default `{json.dumps(schema['default'])}`")
-        yield f"**`{key}`** ({', '.join(facts)})  "
-        examples = schema.get("examples")
-        written = [
-            f"`{key} = {example if schema.get('format') == 'date' else _toml(example)}`"
-            for example in (examples if isinstance(examples, list) else [])
-        ]
-        yield f"{schema['description']}{'  ' if written else ''}"
-        if written:
-            yield ", ".join(written)
-        yield ""
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(entry)}' for key, entry in value.items())} }}"
-    return json.dumps(value)
 
 
 _SINGULAR = {"string": "a string", "boolean": "true or false", "object": "a table", "array": "an array"}

@@ -256,7 +256,7 @@ class RuntimeConfigTable(InheritableConfigTable):
 
     profile: str | None = Field(default=None, examples=["profiles/mali.toml", "vulkan-lavapipe"])
     """The device that this config is expected to have, as a profile: a profile file (ends in `.toml`, relative to this
-    file), or the name of a shipped profile. A run reports where the device differs from it."""
+    file), or the name of a shipped profile."""
 
     toolchain: str | None = Field(default=None, examples=["iree-3.12.0"])
     """The build of the runtime, by the name of a `[[toolchain]]`. Without it, what is installed in the environment."""

@@ -139,7 +139,6 @@ class BuildService:
             return BuildActivity(
                 done=len(self._jobs) - len(self._pending) - len(running),
                 total=len(self._jobs),
-                spent=self._statistics.seconds,
                 running=tuple((_title(job.target), now - job.started) for job in running),
             )
 
@@ -456,13 +455,8 @@ def _read_source(target: CompileTarget) -> bytes:
         raise NotBuiltError(Failure(stage=Stage.COMPILE, summary=summary, no_verdict=True)) from error
 
 
-_ENOUGH_DONE = 3
-_ENOUGH_SECONDS = 5.0
-"""How many compiles must be done, in how many seconds of compiling, before the rest is estimated from them."""
-
-
 class BuildActivity(Struct, frozen=True, kw_only=True):
-    """`done` of `total` compiles have an outcome, from the cache or for `spent` seconds of compiling, over all workers.
+    """`done` of `total` compiles have an outcome.
 
     `running` are the compiles in progress: what, and for how many seconds so far; the longest first. On a cluster `ran`
     of `runs` run targets have an outcome, and `running` is what its workers do, and where.
@@ -470,7 +464,6 @@ class BuildActivity(Struct, frozen=True, kw_only=True):
 
     done: int = 0
     total: int = 0
-    spent: float = 0.0
     running: tuple[tuple[str, float], ...] = ()
     ran: int = 0
     runs: int = 0
@@ -479,18 +472,3 @@ class BuildActivity(Struct, frozen=True, kw_only=True):
     def goes_on(self) -> bool:
         """Whether something is left to do."""
         return self.done < self.total or self.ran < self.runs
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Estimated seconds for the rest, at the average cost so far, with as many workers as compile now.
-
-        None where there is no estimate: too little is done, or all that is left has run for longer than a compile takes
-        on average.
-        """
-        if self.runs or self.done < _ENOUGH_DONE or self.spent < _ENOUGH_SECONDS or not self.running:
-            return None
-        cost = self.spent / self.done
-        queued = max(0, self.total - self.done - len(self.running))
-        left = [max(0.0, cost - seconds) for _, seconds in self.running]
-        seconds = max(*left, (queued * cost + sum(left)) / len(left))
-        return seconds or None
