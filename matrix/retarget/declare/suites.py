@@ -95,18 +95,18 @@ def _build(
         known_compilers=tuple(scope.compilers.configs) if scope.is_sound else (),
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
-    if not problems and scope.is_sound and suite.agree and (message := _agree_problem(suite, loader)):
-        problems.append(Problem((*path, "agree"), message))
     if not problems and scope.is_sound and loader is not None:
+        if suite.agree and (message := _agree_problem(suite, loader)):
+            return suite, (Problem((*path, "agree"), message),)
         diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
         if diagnostics:
             raise DiagnosticsError(diagnostics)
     return suite, tuple(problems)
 
 
-def _agree_problem(suite: Suite, loader: CaseLoader | None) -> str:
+def _agree_problem(suite: Suite, loader: CaseLoader) -> str:
     """Return why the modules of a suite cannot agree as it says; empty where they can."""
-    if loader is None or not loader.overrides("references"):
+    if not loader.overrides("references"):
         return f"found it with kind {suite.kind!r}, expected a kind whose cases can agree: cases or onnx"
     for module, runs in running_configs(suite).items():
         names = list(dict.fromkeys(name for name, _ in runs))
