@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retarget.extension import FunctionInfo, ModulesRequest, SuggestedSuite, Suggestions
-from retarget.model import DeclaredType, brackets, split_types
-from retarget.support import RetargetError, install_hint
+from retarget.model import MAJORITY, DeclaredType, brackets, split_types
+from retarget.support import DiagnosticsError, RetargetError, install_hint
 
 from retarget_cases.files import SUFFIX, cases_file_of, data_sets
+from retarget_cases.files.read import read_cases_file
 from retarget_cases.onnx.models import has_tensors_elsewhere, model_function
 
 _LARGEST = 64 << 20
@@ -141,6 +142,7 @@ def cases_suites(request: ModulesRequest) -> Suggestions:
             SuggestedSuite(
                 files=tuple(present),
                 comment=(f"The cases of each module, inputs and expected results, are in NAME{SUFFIX} beside it.",),
+                agree=MAJORITY if any(_has_open_cases(path, request.folder) for path in present) else "",
                 used=tuple(cases_file_of(path) for path in present),
             )
         )
@@ -162,6 +164,14 @@ def cases_suites(request: ModulesRequest) -> Suggestions:
     advised = ((path, _ADVICE[path.suffix]) for path in request.files if path.suffix in _ADVICE)
     data = tuple((path, f"holds values that no suite uses; {advice} (docs/cases.md)") for path, advice in advised)
     return Suggestions(suites=tuple(suites), left_out=tuple(left_out), data=data)
+
+
+def _has_open_cases(path: Path, folder: Path) -> bool:
+    """Return whether nothing is said of the results of a case, as far as the file can be read."""
+    try:
+        return any(case.is_open for case in read_cases_file(cases_file_of(path), folder).cases)
+    except DiagnosticsError:
+        return False
 
 
 def _starter(path: Path, reference: str) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases_support import function, load, read
+from model_targets import compile_target
+from msgspec.structs import replace
 from retarget.extension import CaseRequest, Tolerance
 from retarget.model import Module, Origin, Suite
 from retarget.support import DiagnosticsError, RetargetError
@@ -56,12 +58,12 @@ def test_modules_and_cases_without_each_other_are_errors_as_are_those_in_the_fil
         (folder / name).touch()
     for name in ("ad.cases.toml", "sub.cases.toml"):
         (folder / name).write_text(PLAIN)
-    (folder / "broken.cases.toml").write_text("[[case]]\n")
+    (folder / "broken.cases.toml").write_text("[[case]]\nexpected = []\n")
     assert diagnostics(folder, "add.mlir", "sub.mlir", "broken.mlir") == [
         "suite/ad.cases.toml: found cases without a module, expected ad.mlir or ad.mlirbc or ad.onnx beside it; "
         "did you mean 'add'?",
-        "suite/broken.cases.toml:1: case[0]: found nothing to compare the results with, expected one of expected, "
-        "reference, agree_with: a case that cannot fail tests nothing",
+        "suite/broken.cases.toml:2: case[0].expected: found an empty array, expected one value per result: a case that "
+        "cannot fail tests nothing",
     ]
 
 
@@ -109,6 +111,24 @@ def test_a_config_that_no_rule_names_is_an_error(folder: Path) -> None:
         "suite/m.cases.toml:2: case[0].agree_with: found nothing to agree with for compiler config 'cc', "
         "expected one of a to match it; '*' matches every config"
     )
+
+
+def test_cases_of_which_nothing_is_said_agree_as_the_suite_says(folder: Path) -> None:
+    text = "[[case]]\ninputs = [[1, 2]]\n[[case]]\nexpected = [[1, 2]]\ninputs = [[1, 2]]\n[[case]]\nagree_with = 'a'\n"
+    path = write(folder, text)
+    loader = CasesLoader()
+    assert loader.references(module(path), folder, "cc") == ("", "a")
+    target = compile_target("m", "cc", kind="cases", folder=folder)
+    for agree, wanted in {"majority": ["majority", "a"], "": ["a"], "a": ["a"], "cc": ["a"]}.items():
+        assert loader.agreed(replace(target, module=module(path), agree=agree)) == wanted
+    request = CaseRequest(
+        module="m", source=folder / "m.mlir", data=(path,), folder=folder, compiler="cc", functions=(F,), agree="b"
+    )
+    assert [case.agree_with for case in loader.load(request)] == ["b", "", "a"]
+    with pytest.raises(
+        DiagnosticsError, match=r"case\[0\]: found nothing to compare the results with, expected one of "
+    ):
+        read(load(folder, text, F)[0])
 
 
 # ---------------------------------------------------------------- names and functions

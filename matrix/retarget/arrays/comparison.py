@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,10 @@ _BLOCK = 1 << 16
 the size from which the allocator asks the system for memory: blocks of 32 to 128 KiB are 4 times as fast as 1 MiB."""
 
 _Mask = npt.NDArray[np.bool_]
+
+SIDES = ("actual", "expected")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""What a report shows beside the two that are compared: no others."""
 
 
 def compare_check(check: Check) -> Mismatch | None:
@@ -53,13 +58,18 @@ def compare_check(check: Check) -> Mismatch | None:
 
 
 def compare_arrays(
-    actual: Array, expected: Array, tolerance: Tolerance, sides: tuple[str, str] = ("actual", "expected")
+    actual: Array,
+    expected: Array,
+    tolerance: Tolerance,
+    sides: tuple[str, str] = SIDES,
+    *,
+    beside: Mapping[str, Array] = NOTHING,
 ) -> Mismatch | None:
     """Return how `actual` differs from `expected`; None if it holds. Both have the same shape and element type.
 
     An element also holds if it is at most `ulp` representable values of its own floating type away; a complex one if
     both its parts are. Errors are in the units of the values. `same_bits` is left to the caller. `sides` are what the
-    report calls the two.
+    report calls the two, `beside` are the values of others, which it shows too.
     """
     actual, expected = np.asarray(actual), np.asarray(expected)
     atol, rtol, ulp = tolerance.atol, tolerance.rtol, tolerance.ulp
@@ -74,7 +84,7 @@ def compare_arrays(
         return held
 
     rule = f"atol {atol:g}, rtol {rtol:g}" + ("" if ulp is None else f", {ulp} ulp")
-    return _compare(actual, expected, holds, rule, sides)
+    return _compare(actual, expected, holds, rule, sides, beside=beside)
 
 
 def largest_ulp(actual: Array, expected: Array) -> int | None:
@@ -104,9 +114,11 @@ def _compare(
     expected: Array,
     holds: Callable[[Array, Array], _Mask],
     rule: str,
-    sides: tuple[str, str] = ("actual", "expected"),
+    sides: tuple[str, str] = SIDES,
+    *,
+    beside: Mapping[str, Array] = NOTHING,
 ) -> Mismatch | None:
-    other = shape_or_type(actual, expected, sides)
+    other = shape_or_type(actual, expected, sides, beside)
     if other is not None:
         return other
     tally = Tally()
@@ -117,7 +129,7 @@ def _compare(
                 continue
             positions = np.flatnonzero(~held)
             tally.add(start, positions, ours[positions], theirs[positions])
-    return tally.mismatch(actual, rule, sides) if tally.count else None
+    return tally.mismatch(actual, rule, sides, beside) if tally.count else None
 
 
 def _blocks(values: Array) -> Iterator[tuple[int, Array]]:
@@ -303,11 +315,17 @@ class Tally:
         self._absolute.see(absolute, positions, start)
         self._relative.see(relative, positions, start)
 
-    def mismatch(self, values: Array, rule: str, sides: tuple[str, str] = ("actual", "expected")) -> Mismatch:
+    def mismatch(
+        self, values: Array, rule: str, sides: tuple[str, str] = SIDES, beside: Mapping[str, Array] = NOTHING
+    ) -> Mismatch:
         """Return the report on `values`, of which at least one element differs by `rule`. `sides` are what the compared
-        values are called."""
+        values are called; those of the same shape `beside` them are shown."""
         shape, total = values.shape, int(values.size)
-        table = [("index", *sides, "abs error", "rel error"), *(_cells(row, shape) for row in self._rows)]
+        more = {name: one.reshape(-1) for name, one in beside.items() if one.shape == shape}
+        table = [("index", *sides, *more, "abs error", "rel error")]
+        for row in self._rows:
+            *cells, absolute, relative = _cells(row, shape)
+            table.append((*cells, *(str(one[row[0]]) for one in more.values()), absolute, relative))
         first = f"first at {table[1][0]}: " if shape else ""
         plural = "elements differ" if total != 1 else "element differs"
         widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
@@ -326,7 +344,9 @@ class Tally:
         )
 
 
-def shape_or_type(actual: Array, expected: Array, sides: tuple[str, str] = ("actual", "expected")) -> Mismatch | None:
+def shape_or_type(
+    actual: Array, expected: Array, sides: tuple[str, str] = SIDES, beside: Mapping[str, Array] = NOTHING
+) -> Mismatch | None:
     """Return the mismatch of two arrays that cannot be compared element by element; None if they can."""
     if actual.shape == expected.shape and actual.dtype == expected.dtype:
         return None
@@ -338,7 +358,8 @@ def shape_or_type(actual: Array, expected: Array, sides: tuple[str, str] = ("act
         )
         if differs
     )
-    summary = f"{what} differs: {sides[0]} {type_text(actual)}, {sides[1]} {type_text(expected)}"
+    named = [(sides[0], actual), (sides[1], expected), *beside.items()]
+    summary = f"{what} differs: {', '.join(f'{name} {type_text(values)}' for name, values in named)}"
     return Mismatch(summary=summary, report=summary)
 
 
@@ -400,13 +421,19 @@ def failing_checks(checks: Sequence[Check]) -> list[Mismatch]:
 
 
 def failing_results(
-    results: Sequence[Array], expected: Sequence[Array | None], tolerances: Mapping[str, Tolerance], reference: str = ""
+    results: Sequence[Array],
+    expected: Sequence[Array | None],
+    tolerances: Mapping[str, Tolerance],
+    reference: str = "",
+    *,
+    sides: tuple[str, str] = SIDES,
+    beside: Mapping[str, Sequence[Array]] = NOTHING,
 ) -> list[Mismatch]:
     """Return how results differ from what is expected; None expects anything.
 
     `tolerances` are by the NumPy name of the expected result's element type, `""` for all others; equal values are
     required where there is none. `reference` is the compiler config of the expected values, empty for the case's own
-    values.
+    values. `sides` and `beside` are as of `compare_arrays`.
     """
     against = f" against what {reference} gave" if reference else ""
     if len(results) != len(expected):
@@ -419,10 +446,11 @@ def failing_results(
         named = tolerances.get(np.asarray(wanted).dtype.name)
         tolerance = named if named is not None else tolerances.get("", Tolerance())
         ours = Elements.of(np.asarray(wanted).dtype).resigned(np.asarray(actual))
+        more = {name: np.asarray(one[number]) for name, one in beside.items() if number < len(one)}
         if tolerance.same_bits:
-            mismatch = compare_check(Check(kind="eq", actual=ours, expected=wanted))
+            mismatch = _compare(ours, np.asarray(wanted), _same_bits, "equal bits", sides, beside=more)
         else:
-            mismatch = compare_arrays(ours, wanted, tolerance)
+            mismatch = compare_arrays(ours, wanted, tolerance, sides, beside=more)
         if mismatch is not None:
             found.append(_labelled(mismatch, f"result {number}{against}: "))
     return found

@@ -270,6 +270,7 @@ def suite_text(plan: Plan, found: Survey, targets: Mapping[str, Sequence[str]]) 
             kind=suite.kind,
             targets=targets[suite.name],
             compiler_flags=suite.suggestion.compiler_flags or None,
+            agree=suite.suggestion.agree or None,
         )
         parts.append("\n".join([*(f"# {line}" for line in suite.suggestion.comment), table]))
     if plan.left_out:

@@ -13,11 +13,11 @@ from retarget.declare.schema.kept import Declared, FileTables, fields_of
 from retarget.declare.sources import find_modules, select_modules
 from retarget.extension import CaseLoader
 from retarget.model import Module, ModuleOverride, Origin, Suite, TargetConfig
-from retarget.model.names import is_glob, name_error
+from retarget.model.names import MAJORITY, is_glob, name_error
 from retarget.profiles.requirements import requirement_error
 from retarget.support.errors import Diagnostic, DiagnosticsError, did_you_mean, display_path
 from retarget.support.toml import KeyPath, Problem, format_key_path
-from retarget.targets.expansion import running_compilers
+from retarget.targets.expansion import running_compilers, running_configs
 
 if TYPE_CHECKING:
     from retarget.declare.schema.tables import ModuleTable, ModuleTestSuiteTable
@@ -96,10 +96,28 @@ def _build(
         origin=Origin(file=file, key_path=format_key_path(path)),
     )
     if not problems and scope.is_sound and loader is not None:
+        if suite.agree and (message := _agree_problem(suite, loader)):
+            return suite, (Problem((*path, "agree"), message),)
         diagnostics = loader.suite_diagnostics(suite, running_compilers(suite))
         if diagnostics:
             raise DiagnosticsError(diagnostics)
     return suite, tuple(problems)
+
+
+def _agree_problem(suite: Suite, loader: CaseLoader) -> str:
+    """Return why the modules of a suite cannot agree as it says; empty where they can."""
+    if not loader.overrides("references"):
+        return f"found it with kind {suite.kind!r}, expected a kind whose cases can agree: cases or onnx"
+    for module, runs in running_configs(suite).items():
+        names = list(dict.fromkeys(name for name, _ in runs))
+        if suite.agree != MAJORITY and names and suite.agree not in names:
+            hint = did_you_mean(suite.agree, [*names, MAJORITY], lists=True)
+            found = f"found {suite.agree!r}, which does not run module {module!r}"
+            return f"{found}; expected {MAJORITY!r} or a compiler config that does{hint}"
+        if len(runs if suite.agree == MAJORITY else names) == 1:
+            what, only = ("target", "/".join(runs[0])) if suite.agree == MAJORITY else ("compiler config", names[0])
+            return f"found nothing to compare: only {only} runs module {module!r}; expected another {what} that does"
+    return ""
 
 
 def _flag_problems(registry: Registry | None, suite: Suite, path: KeyPath) -> Iterable[Problem]:

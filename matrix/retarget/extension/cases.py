@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from retarget.extension.drivers import RunPlan
 from retarget.extension.products import Product, called_in_process, checked_value, not_overridden
-from retarget.model import Module, RuntimeConfig, Suite
+from retarget.model import CompileTarget, Module, RuntimeConfig, Suite
 from retarget.model.calls import FunctionInfo, Tolerance
 from retarget.model.outcomes import Stage
 from retarget.support.errors import Diagnostic
@@ -47,7 +47,8 @@ class Case(Struct, frozen=True, kw_only=True):
     `tolerances` are by the NumPy name of the expected result's element type (`float32`), `""` for all others; where it
     is empty, results hold when `|actual - expected| <= atol + rtol * |expected|`, both 0 asking for equal values.
 
-    `agree_with` names the compiler config whose results of the same case are what is expected. A call of which nothing
+    `agree_with` names the compiler config whose results of the same case are what is expected; with
+    `retarget.model.MAJORITY` they must be those of most targets of the module. A call of which nothing
     is compared and in which the module did no check of its own is a failure; without `must_check` it only has to
     complete.
     """
@@ -77,7 +78,8 @@ class CaseRequest(Struct, frozen=True, kw_only=True):
     """Whose cases are wanted. `module` is its name, `source` its file, `data` and `entry` are as in `Module`.
 
     `folder` is the suite's, which no data may leave. `compiler` is the name of the compiler config that compiled the
-    artifact, `functions` are what it exports.
+    artifact, `functions` are what it exports. `agree` is the suite's: `Case.agree_with` of a case of which nothing else
+    is known.
     """
 
     module: str
@@ -87,6 +89,7 @@ class CaseRequest(Struct, frozen=True, kw_only=True):
     folder: Path
     compiler: str
     functions: tuple[FunctionInfo, ...] = ()
+    agree: str = ""
 
 
 class ArtifactRequest(Struct, frozen=True, kw_only=True):
@@ -126,7 +129,7 @@ class SuggestedSuite(Struct, frozen=True, kw_only=True):
     `label` distinguishes several suites of one kind. `by_name` means that modules are found by whole file names
     (`flags.txt`) rather than by suffixes. `used` are files that belong to its modules and are no modules of
     other kinds. `writes` are new files with their texts, such as cases. `compares` means that it needs a reference.
-    `compiles_only` means that nothing is run.
+    `agree` is as in a suite. `compiles_only` means that nothing is run.
     """
 
     files: tuple[Path, ...]
@@ -134,6 +137,7 @@ class SuggestedSuite(Struct, frozen=True, kw_only=True):
     label: str = ""
     by_name: bool = False
     compiler_flags: tuple[str, ...] = ()
+    agree: str = ""
     used: tuple[Path, ...] = ()
     writes: tuple[tuple[Path, str], ...] = ()
     compares: bool = False
@@ -241,12 +245,19 @@ class CaseLoader(Product, is_base=True):
     @called_in_process
     def references(self, module: Module, folder: Path, compiler: str) -> Sequence[str]:
         """Return the compiler configs whose results are wanted when `module` is run as `compiler` compiled it: cases
-        may compare the results of configs with each other.
+        may compare the results of configs with each other. `MAJORITY` stands for all other targets, an empty name for
+        what the suite says, which cases of a kind that overrides this heed (`CaseRequest.agree`).
 
         Pure; runs in pytest's process. Raises `RetargetError` for invalid data, and for configs that wait for each
         other in a cycle.
         """
         return ()
+
+    def agreed(self, target: CompileTarget) -> Sequence[str]:
+        """Return what the cases of a target are to agree with: `references`, with what its suite says."""
+        own = target.compiler.name
+        found = dict.fromkeys(name or target.agree for name in self.references(target.module, target.folder, own))
+        return [name for name in found if name not in {"", own}]
 
     @called_in_process
     def suggest_suites(self, request: ModulesRequest) -> Suggestions:

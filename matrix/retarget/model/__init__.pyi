@@ -24,6 +24,7 @@ from retarget.model.element_types import split_types as split_types
 from retarget.model.locations import SourceLocations as SourceLocations
 from retarget.model.metrics import Metric as Metric
 from retarget.model.metrics import parse_percent as parse_percent
+from retarget.model.names import MAJORITY as MAJORITY
 from retarget.model.names import as_config_name as as_config_name
 from retarget.model.names import config_name_error as config_name_error
 from retarget.model.names import is_glob as is_glob

@@ -342,6 +342,7 @@ class Golden(_Rule, frozen=True, kw_only=True, eq=False):
 class Suite(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """A module test suite with everything it names resolved.
 
+    `agree` is what the cases that say nothing of their results are to agree with: a compiler config, or `MAJORITY`.
     `expectations` and `goldens` are all rules that serve it: those of the files of the outermost folder first, its own
     last.
     `known_compilers` are the names of all compiler configs that its file sees, used or not; none where an error may
@@ -358,6 +359,7 @@ class Suite(PartlyCompared, frozen=True, kw_only=True, eq=False):
     tags: tuple[str, ...] = ()
     timeout: float | None = None
     requires: tuple[Requirement, ...] = ()
+    agree: str = ""
     overrides: tuple[ModuleOverride, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     goldens: tuple[Golden, ...] = ()
@@ -368,10 +370,10 @@ class Suite(PartlyCompared, frozen=True, kw_only=True, eq=False):
 class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
     """(module, compiler config). `flags` are the config's, then the suite's, then the module's.
 
-    `folder` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its config;
-    they are among `tags`. With `returns_checks` the module is rewritten before it is compiled, for runs by a tool: its
-    functions return what they would check. `devices` are those of this host that it is compiled for, None where that is
-    not known: nothing that is declared says it.
+    `folder`, `agree` and `known_compilers` are the suite's. `backends` are the words that the compiler derived from its
+    config; they are among `tags`. With `returns_checks` the module is rewritten before it is compiled, for runs by a
+    tool: its functions return what they would check. `devices` are those of this host that it is compiled for, None
+    where that is not known: nothing that is declared says it.
     """
 
     uncompared: ClassVar = frozenset({"known_compilers"})
@@ -386,6 +388,7 @@ class CompileTarget(PartlyCompared, frozen=True, kw_only=True, eq=False):
     tags: tuple[str, ...]
     backends: tuple[str, ...] = ()
     returns_checks: bool = False
+    agree: str = ""
     known_compilers: tuple[str, ...] = ()
     devices: tuple[DeviceTraits, ...] | None = None
 

@@ -14,6 +14,9 @@ from typing import Protocol, TypeVar
 
 TARGET_SORTS = ("compile", "run")
 
+MAJORITY = "majority"
+"""In place of a compiler config whose results are expected: what most targets of a module give."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _TAG = re.compile(r"[\w:+\-.\[\]\\/]+")
 

@@ -281,7 +281,8 @@ class CaseOutcome:
     """One call of a module. Passed when `failure` is None. `seconds` is wall time of call and comparison.
 
     `function` was called; empty where it has the case's name. `agree_with` is the other compiler config whose results
-    were expected, empty where that is none. `command` is the argument list of the process that made the call; empty
+    were expected, or `MAJORITY`, empty where that is none; `agreeing` are the targets, as `compiler/runtime`, that are
+    a majority against it. `command` is the argument list of the process that made the call; empty
     where it had no own process. `dispatches` are (role or URI of a device, how many it executed) pairs; none where they
     were not counted. `rung` is how far the call came, from `LOADS` on; `COMPILES` where a tool, which loads the
     artifact for each call, refused it. `times` are those of further calls, in a benchmark.
@@ -293,6 +294,7 @@ class CaseOutcome:
     mismatches: tuple[Mismatch, ...] = ()
     function: str = ""
     agree_with: str = ""
+    agreeing: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     dispatches: tuple[tuple[str, int], ...] = ()
     rung: Rung = Rung.LOADS

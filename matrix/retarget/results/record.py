@@ -125,9 +125,9 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     `stage` and `signature` say how it failed, as expectations do; empty where it did not. `reason` says in one line why
     it did not simply pass. Of a case that did not run, `excused` says whether a rule skips it, so that it needs no
     outcome: None in older results, where this is unknown. A failure with `no_verdict` says nothing of the case.
-    `agree_with` is the compiler config whose results were expected, empty where that is none; `lacking` names it where
-    it gave none. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they were not
-    counted.
+    `agree_with` is the compiler config whose results were expected, or `majority`, empty where that is none; `lacking`
+    names it where it gave none, `agreeing` are the targets, as `compiler/runtime`, that are a majority against this
+    one. `dispatches` says how many each device executed (`device_a=3 device_b=1`), empty where they were not counted.
     """
 
     name: str
@@ -140,6 +140,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     no_verdict: bool = False
     agree_with: str = ""
     lacking: str = ""
+    agreeing: tuple[str, ...] = ()
     dispatches: str = ""
     times: TimesRecord | None = None
 

@@ -18,6 +18,7 @@ from retarget.extension import ExtensionError, RunPlan, UnavailableError
 from retarget.extension.cases import RUN_CASE, run_case_plan
 from retarget.extension.registry import EXTENSIONS_VARIABLE, Registry, named_extensions
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig
+from retarget.model.names import MAJORITY
 from retarget.model.outcomes import Artifact, CaseOutcome
 from retarget.session.limits import TIMEOUTS, Timeouts
 from retarget.support.errors import RetargetError
@@ -142,6 +143,9 @@ class Commands:
                 if not is_here:  # there the artifact is by its content; what was compiled now is read
                     pushed, read = f"--module=store/{artifact.digest}{path.suffix}", path
                     argv = [word.replace(pushed, "--module=-") for word in argv]
+            elif case is not None and case.agree_with == MAJORITY and self._compiles:
+                lines.append(self._again(target, f"--case={case.name}"))
+                continue
             elif case is not None and case.agree_with and self._compiles and not target.runtime.run_under:
                 lines.append(self._compared(target, case.agree_with))
                 continue
@@ -152,11 +156,9 @@ class Commands:
                     continue
                 own = self._environment(target.runtime, plan.argv)
                 variables = {**self._named_extensions(plan.argv), **dict(own), **dict(plan.env)}
-                argv, cwd, read = (
-                    [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:]],
-                    plan.cwd,
-                    plan.stdin,
-                )
+                agree = [f"--agree={target.compile.agree}"] if target.compile.agree and RUN_CASE in plan.argv else []
+                argv = [*target.runtime.run_under, Commands.program(plan.argv[0]), *plan.argv[1:], *agree]
+                cwd, read = plan.cwd, plan.stdin
             is_late = late if case is None or case.failure is None else case.failure.timed_out
             if is_late and not is_here:  # the shell's clock ends the connection, not what runs there
                 continue

@@ -1,8 +1,9 @@
-"""Runs that other runs are compared with: a case may have to agree with what another compiler config computes."""
+"""Runs that other runs are compared with: a case may have to agree with what another compiler config computes, or with
+what most targets of its module do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from retarget.extension import UnavailableError
 from retarget.model import RunTarget, Target
+from retarget.model.names import MAJORITY
 from retarget.model.outcomes import CaseOutcome, Failure
 from retarget.session.engine import Engine
 from retarget.support.errors import RetargetError
@@ -43,32 +45,54 @@ class ReferenceRuns:
         self._engine = engine
         self._recordings: dict[tuple[str, str, str], Recording] = {}
 
-    def of(self, target: RunTarget, others: Sequence[Target]) -> References:
+    def of(
+        self, target: RunTarget, others: Sequence[Target], is_skipped: Callable[[RunTarget], bool] = lambda _: False
+    ) -> References:
         """Return what a target's cases are compared with.
 
-        It is looked for among `others`, in the run targets of the same module. Raises `RetargetError` for invalid data.
+        It is looked for among `others`, in the run targets of the same module. One that `is_skipped` is no part of a
+        majority. Raises `RetargetError` for invalid data, and where a majority has no other target.
         """
-        references: list[tuple[str, Path | str]] = []
+        wanted: dict[str, Sequence[RunTarget]] = {}
         for name in self.needed(target):
+            same = [one for one in others if isinstance(one, RunTarget)]
+            same = [one for one in same if one.compile.module == target.compile.module]
+            if name != MAJORITY:
+                wanted[name] = same
+                continue
+            same = [one for one in same if _side(one) != _side(target)]
+            if not same:
+                msg = f"the cases of {target.compile.module.name} are to agree with most targets, and no other runs it"
+                raise RetargetError(msg)
+            votes = {_side(one): [one] for one in same if not is_skipped(one)}
+            wanted.update(votes or {MAJORITY: []})
+        references: list[tuple[str, Path | str]] = []
+        for name, candidates in wanted.items():
             key = _key(name, target)
             if key not in self._recordings:
-                same = [one for one in others if isinstance(one, RunTarget)]
-                same = [one for one in same if one.compile.module == target.compile.module]
-                self._recordings[key] = self._record(name, target, same)
+                self._recordings[key] = self._record(name, target, candidates)
             references.append((name, self._recordings[key].found))
         return tuple(references)
 
     def needed(self, target: RunTarget) -> Sequence[str]:
-        """Return the compiler configs that a target's cases are to agree with. Raises `RetargetError`."""
+        """Return what a target's cases are to agree with: compiler configs, and `MAJORITY`. Raises `RetargetError`."""
         loader = self._engine.registry.case_loaders.get(target.compile.kind)
         if loader is None:
             return ()
-        compiled = self._engine.generated(target.compile)
-        return loader.references(compiled.module, compiled.folder, compiled.compiler.name)
+        return loader.agreed(self._engine.generated(target.compile))
 
-    def recorded(self, compiler: str, target: RunTarget) -> Recording:
-        """Return what is known of a config's run of a target's module; nothing where there was no need for one."""
-        return self._recordings.get(_key(compiler, target), Recording())
+    def recorded(self, name: str, target: RunTarget) -> Sequence[Recording]:
+        """Return what is known of a config's run of a target's module, an empty one where there was no need for it; for
+        `MAJORITY` of those of all other targets that can run here, if any can."""
+        key = _key(name, target)
+        if name != MAJORITY or key in self._recordings:
+            return [self._recordings.get(key, Recording())]
+        others = [
+            one
+            for (side, *module), one in self._recordings.items()
+            if "/" in side and side != _side(target) and tuple(module) == key[1:]
+        ]
+        return [one for one in others if not one.unavailable] or others
 
     def close(self) -> None:
         """Remove what was recorded."""
@@ -76,16 +100,17 @@ class ReferenceRuns:
             scratch.close()
 
     def _record(self, compiler: str, target: RunTarget, others: Sequence[RunTarget]) -> Recording:
-        """Run a module as another config compiles it, on the first of its runtime configs that is here."""
+        """Run a module as another config compiles it, on the first of its runtime configs that is here; or one target
+        (`compiler/runtime`)."""
         module = target.compile.module.name
-        candidates = [other for other in others if other.compile.compiler.name == compiler]
+        if compiler == MAJORITY:
+            return Recording(found="a rule skips every other target", unavailable=True)
+        candidates = [other for other in others if "/" in compiler or other.compile.compiler.name == compiler]
         if not candidates:
             known = ", ".join(dict.fromkeys(other.compile.compiler.name for other in others)) or "none"
-            why = (
-                f"the cases of {module} are to agree with compiler config {compiler!r}, which runs it nowhere in suite "
-                f"{target.compile.suite!r}; expected one of {known}"
+            return Recording(
+                found=f"it runs {module} nowhere in suite {target.compile.suite!r}; expected one of {known}"
             )
-            return Recording(found=why)
         reasons = []
         missing = 0
         last = Recording()
@@ -108,8 +133,7 @@ class ReferenceRuns:
                 return last
             reasons.append(last.found)
             break
-        why = f"there are no results of compiler config {compiler!r} to agree with: {'; '.join(reasons)}"
-        return replace(last, found=why, unavailable=missing == len(candidates))
+        return replace(last, found="; ".join(reasons), unavailable=missing == len(candidates))
 
     def _recorded(self, target: RunTarget) -> Recording:
         """Compile and run a target. Raises `UnavailableError` and `RetargetError`."""
@@ -135,6 +159,11 @@ class ReferenceRuns:
     @cached_property
     def _scratch(self) -> ScratchFolder:
         return ScratchFolder("outputs")
+
+
+def _side(target: RunTarget) -> str:
+    """A target's name among those of its module."""
+    return f"{target.compile.compiler.name}/{target.runtime.name}"
 
 
 def _key(compiler: str, target: RunTarget) -> tuple[str, str, str]:

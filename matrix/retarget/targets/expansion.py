@@ -74,12 +74,18 @@ def expand_suite(suite: Suite, registry: Registry) -> tuple[Target, ...]:
 
 def running_compilers(suite: Suite) -> dict[str, tuple[str, ...]]:
     """Return, by module, the names of the compiler configs that it is run with on some runtime config, in order."""
+    return {module: tuple(dict.fromkeys(name for name, _ in runs)) for module, runs in running_configs(suite).items()}
+
+
+def running_configs(suite: Suite) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return, by module, the names of the compiler and the runtime config of each of its runs, in order."""
     active_for = _active_for(suite)
 
     @cache
-    def running(active: tuple[int, ...]) -> tuple[str, ...]:
+    def running(active: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
         included = _included(suite, [suite.overrides[index] for index in active])
-        return tuple(dict.fromkeys(compiler.name for _, compiler, runtimes in included if runtimes))
+        runs = ((compiler.name, runtime.name) for _, compiler, runtimes in included for runtime in runtimes)
+        return tuple(dict.fromkeys(runs))
 
     return {module.name: running(active_for(module.name)) for module in suite.modules}
 
@@ -147,6 +153,7 @@ def _plan(suite: Suite, overrides: Sequence[ModuleOverride], own: tuple[str, ...
             tags=tags(compiler, backends),
             backends=backends,
             returns_checks=bool(returning) and all(returning),
+            agree=suite.agree,
             known_compilers=suite.known_compilers,
         )
         runs = [

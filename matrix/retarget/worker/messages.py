@@ -32,6 +32,7 @@ from retarget.extension import (
 )
 from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, Toolchain
 from retarget.model.driver_checks import CheckState, DriverCheck
+from retarget.model.names import MAJORITY
 from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
 from retarget.support.dependencies import opened
 from retarget.support.errors import RetargetError
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from retarget.extension import Array
 
 _CaseT = TypeVar("_CaseT", Case, CheckedCase)
+_FoundT = TypeVar("_FoundT")
 
 OPENED = "retarget: the devices are open"
 UNAVAILABLE = "retarget: unavailable"
@@ -154,8 +156,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 References = tuple[tuple[str, Path | str], ...]
-"""What cases are to agree with, by compiler config: the folder with the outputs of a run of its artifact, or why there
-is no such run."""
+"""What cases are to agree with, by compiler config or, for a majority, by `compiler/runtime`: the folder with the
+outputs of a run, or why there is no such run."""
 
 
 class RunModule(Struct, frozen=True, kw_only=True):
@@ -362,6 +364,7 @@ def case_request(target: CompileTarget) -> CaseRequest:
         entry=module.entry,
         folder=target.folder,
         compiler=target.compiler.name,
+        agree=target.agree,
     )
 
 
@@ -442,10 +445,26 @@ def case_outcome(
     )
 
 
-def not_finished(compiler: str, case: str) -> str:
-    """Return the message that a compiler config ran, but has no results of a case to agree with."""
-    why = f"its own run of case {case!r} did not come to its end"
-    return f"there are no results of compiler config {compiler!r} to agree with: {why}"
+AGREEING = "agree with each other"
+NO_RESULTS = "there are no results of "
+
+
+def agreed_results(
+    case: Case, references: Mapping[str, Mapping[str, _FoundT] | str], *, is_reference: bool = False
+) -> Mapping[str, _FoundT]:
+    """Return what a case is to agree with, by the names in `references`, which have it by the names of cases; nothing
+    for a run that `is_reference` itself. Raises `RetargetError` where no results are there."""
+    is_vote = case.agree_with == MAJORITY
+    wanted = {name: one for name, one in references.items() if name == case.agree_with or (is_vote and "/" in name)}
+    found = {name: one[case.name] for name, one in wanted.items() if not isinstance(one, str) and case.name in one}
+    if found or (is_reference and not wanted):
+        return found
+    whom = "another target" if is_vote else f"compiler config {case.agree_with!r}"
+    ended = f"its own run of case {case.name!r} did not come to its end"
+    whys = [one if isinstance(one, str) else f"{name}: {ended}" if is_vote else ended for name, one in wanted.items()]
+    whys = whys or [f"it is not run here; `retarget {'run' if is_vote else 'compare'}` runs both"]
+    msg = f"{NO_RESULTS}{whom} to agree with: {'; '.join(whys)}"
+    raise RetargetError(msg)
 
 
 def checked_outcome(checked: Iterable[CheckedCase]) -> RunOutcome:

@@ -26,7 +26,7 @@ from retarget.model.names import is_one_of, selected_cases
 from retarget.model.outcomes import Failure, RunOutcome, first_failure
 from retarget.support.errors import RetargetError, did_you_mean
 from retarget.worker.artifact import read_artifact
-from retarget.worker.messages import OPENED, UNAVAILABLE, RunModule, check_artifact, checked_outcome
+from retarget.worker.messages import AGREEING, OPENED, UNAVAILABLE, RunModule, check_artifact, checked_outcome
 
 _ORIGIN = Origin(file=Path(__file__), key_path="")
 """Of what no file declares."""
@@ -60,8 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--case", action="append", default=[], metavar="NAME", help="case or glob; repeat for several (default: all)"
     )
     parser.add_argument("--compiler", default="", metavar="NAME", help="compiler config that the artifact is of")
+    parser.add_argument("--runtime", default="run-case", metavar="NAME", help="runtime config, as reports name it")
     parser.add_argument(
-        "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A"
+        "--agree", default="", metavar="NAME", help="what cases agree with that say nothing: module_test_suite.agree"
+    )
+    parser.add_argument(
+        "--reference", action="append", default=[], metavar="A=DIR", help="recorded results of config A, or A/RUNTIME"
     )
     for option, what in (("--compilers", "its compiler config, then the others"), ("--tags", "the target's tags")):
         parser.add_argument(option, default=(), type=_words_of, metavar="A,B,…", help=f"where nothing is run: {what}")
@@ -78,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = source.relative_to(folder).with_suffix("").as_posix()
     driver = options.driver or next((one.partition("://")[0] for one in options.device if "://" in one), "")
     config = RuntimeConfig(
-        name="run_case",
+        name=options.runtime,
         driver=driver,
         devices=tuple(options.device),
         flags=tuple(flags),
@@ -106,6 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             flags=(),
             timeout=None,
             tags=options.tags,
+            agree=options.agree,
             known_compilers=compilers,
         )
         message = RunModule(
@@ -169,6 +174,8 @@ def _report(outcome: RunOutcome) -> int:
         sys.stdout.write(f"{case.name}: {'passed' if failure is None else _words(failure)}\n")
         for mismatch in case.mismatches:
             sys.stdout.writelines(f"    {line}\n" for line in mismatch.report.splitlines())
+        if case.agreeing:
+            sys.stdout.write(f"    {AGREEING}: {' '.join(case.agreeing)}\n")
     if outcome.failure is not None and not outcome.cases:
         _report_error(f"error: {_words(outcome.failure)}", outcome.failure.hint)
     return 0 if outcome.failure is None else 1

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
-from retarget.model import Observation, Stage
+from retarget.model import MAJORITY, Observation, Stage
 from retarget.results import Outcome, TargetRecord
 
 _PASSED = frozenset({Outcome.PASSED, Outcome.PARTIAL, Outcome.FLAKY, Outcome.XPASSED})
@@ -95,7 +95,11 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
     for case in _failures(failing):
         mine, seen = _at(failing, case), [_at(other, case) for other in others]
         agree_with, lacking = (known[case].agree_with, known[case].lacking) if case in known else ("", "")
-        if lacking:
+        if lacking == MAJORITY:
+            text = (
+                f"This says nothing of compiler config {failing.compiler}: no other target gave results to agree with."
+            )
+        elif lacking:
             text = (
                 f"This says nothing of compiler config {failing.compiler}: compiler config {lacking}, whose results "
                 "are expected, gave none."
@@ -105,6 +109,8 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
                 f"This says nothing of compiler config {failing.compiler}: the inputs of the case or its expected "
                 "results could not be had, so nothing was called."
             )
+        elif agree_with == MAJORITY:
+            text = _outvoted(mine, seen, known[case].agreeing, what)
         else:
             text = _against(mine, seen, agree_with, what) if agree_with else _concluded(mine, seen, what)
         texts.setdefault(text, []).append(case)
@@ -114,6 +120,20 @@ def conclusion(failing: TargetRecord, others: Sequence[TargetRecord]) -> str:
         if len(cases) > _CASES + 1:
             cases[_CASES:] = [f"{len(cases) - _CASES} more"]
     return "\n".join(f"{_list(cases)}: {text}" for text, cases in texts.items())
+
+
+def _outvoted(failing: TargetRecord, others: Sequence[TargetRecord], agreeing: Sequence[str], what: str) -> str:
+    """A case that is to agree with most targets: those that do are as if they had passed, run here or not."""
+    if stage_of(failing) != Stage.COMPARE:
+        return _concluded(failing, others, what)
+    if not agreeing:
+        return (
+            "Inconclusive: no majority of the targets agrees, so that none of those that differ is known to be wrong."
+        )
+    agrees = [f"{other.compiler}/{other.runtime}" in agreeing for other in others]
+    passed = (replace(other, outcome=Outcome.PASSED, observation=None) for other in others)
+    seen = [one if agreed else other for one, other, agreed in zip(passed, others, agrees, strict=True)]
+    return _concluded(failing, seen, what)
 
 
 def _against(failing: TargetRecord, others: Sequence[TargetRecord], reference: str, what: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, field
 from pydantic import ValidationError
-from retarget.model import Suite, is_glob
+from retarget.model import MAJORITY, Suite, is_glob
 from retarget.session import describe_value
 from retarget.support import (
     DataFiles,
@@ -60,11 +60,16 @@ class Reference(Struct, frozen=True, kw_only=True):
 
 EVALUATORS = ("onnxruntime", "onnx")
 """Packages that evaluate ONNX models: ONNX Runtime, and the reference evaluator of the ONNX project."""
+NOTHING_EXPECTED = (
+    "found nothing to compare the results with, expected one of expected, reference, agree_with, or `agree` in the "
+    "suite: a case that cannot fail tests nothing"
+)
 DEFAULT_REFERENCE = Reference(written="onnxruntime", file="", function="onnxruntime", key_path=())
 
 
 class WrittenCase(Struct, frozen=True, kw_only=True):
-    """One `[[case]]`. Exactly one of `expected`, `reference` and `agreement` is set. `key_path` is its key path.
+    """One `[[case]]`. At most one of `expected`, `reference` and `agreement` is set; without any, the case agrees as
+    its suite says. `key_path` is its key path.
 
     Of an ONNX model: `names` are those of the inputs where they are given by name, `sizes` its dynamic sizes by name,
     `generate` the generators of inputs by the NumPy name of an element type.
@@ -81,6 +86,12 @@ class WrittenCase(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] | None = None
     sizes: Mapping[str, tuple[int, KeyPath]] = field(default_factory=dict)
     generate: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is said of its results, so that they are to agree as the suite says."""
+        has_reference = self.reference is not None and self.reference != DEFAULT_REFERENCE
+        return self.agreement is None and self.expected is None and not has_reference
 
 
 class CasesFile(Struct, frozen=True, kw_only=True):
@@ -127,6 +138,9 @@ class CasesFile(Struct, frozen=True, kw_only=True):
         `reach_problems` and `cycle_problems`."""
         known, problems = suite.known_compilers, list[Problem]()
         agreements = [case.agreement for case in self.cases if case.agreement is not None]
+        for case in self.cases:
+            if case.is_open and case.reference is None and not suite.agree:
+                problems.append(Problem(case.key_path, NOTHING_EXPECTED))
         for agreement in agreements:
             problems += reach_problems(agreement, suite=suite.name, running=running, known=known)
         return Problem.locate(self.path, self.text, [*problems, *cycle_problems(agreements, known)])
@@ -226,9 +240,6 @@ class _Reader(Struct, frozen=True, kw_only=True):
         ways = [key for key in ("expected", "reference", "agree_with") if getattr(table, key) is not None]
         if isinstance(table, ModelCaseTable) and not ways:
             reference = DEFAULT_REFERENCE
-        elif not ways:
-            nothing = "expected one of expected, reference, agree_with: a case that cannot fail tests nothing"
-            self.problems.append(Problem(key_path, f"found nothing to compare the results with, {nothing}"))
         elif len(ways) > 1:
             self.problems.append(Problem((*key_path, ways[1]), f"found it beside {ways[0]}, expected one of them"))
         if table.expected is not None and not table.expected:
@@ -333,7 +344,8 @@ _LONGEST_GLOB = 1000
 
 
 class Agreement(Struct, frozen=True, kw_only=True):
-    """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs."""
+    """Which config's results are expected, by the config that compiled: `rules` are (name or glob, config) pairs, where
+    `MAJORITY` may stand for a config."""
 
     rules: tuple[tuple[str, str], ...]
     key_path: KeyPath
@@ -404,7 +416,7 @@ def reach_problems(
         if agreement.is_table and not any(fnmatch.fnmatchcase(name, pattern) for name in known):
             hint = did_you_mean(pattern, known, lists=True)
             yield Problem(key_path, f"found {pattern!r}, expected a compiler config or a glob that matches one{hint}")
-        if config not in known or (config in wanted and config not in running):
+        if config != MAJORITY and (config not in known or (config in wanted and config not in running)):
             found = f"{config!r}, which does not run the module" if config in known else repr(config)
             hint = did_you_mean(config, running, lists=True)
             expected = f"expected a compiler config that runs the module in suite {suite!r}{hint}"

@@ -51,7 +51,9 @@ class CaseTable(_Table):
     inputs: list[Any] = Field(default=[], description="One value per argument.")
     expected: list[Any] | None = Field(default=None, description="One value per result.")
     reference: str | None = Field(default=None, description="A function that computes what is expected with NumPy.")
-    agree_with: str | dict[str, Any] | None = Field(default=None, description="The compiler config to agree with.")
+    agree_with: str | dict[str, Any] | None = Field(
+        default=None, description="The compiler config to agree with, or majority."
+    )
     tolerance: dict[str, Any] = Field(default={}, description="As at the top of the file, for this case.")
 
 

@@ -16,7 +16,7 @@ from retarget.extension import Case, CaseData, CaseRequest, FunctionInfo
 from retarget.model import DeclaredType
 from retarget.support import DataFiles, Diagnostic, DiagnosticsError, Problem, RetargetError, did_you_mean
 
-from retarget_cases.files.read import CasesFile, Reference, WrittenCase, read_cases_file
+from retarget_cases.files.read import NOTHING_EXPECTED, CasesFile, Reference, WrittenCase, read_cases_file
 from retarget_cases.files.tables import FillTable, ValuesTable
 from retarget_cases.files.values import Value, tolerances
 from retarget_cases.worker.arrays import ArrayBuilder, InvalidValueError, literal
@@ -80,13 +80,13 @@ class Reading(Struct, frozen=True, kw_only=True):
 
     def case(self) -> Case:
         """Return the case. `read` makes its values and raises `DiagnosticsError` for what does not fit the function."""
-        functions, agreement = self.request.functions, self.written.agreement
+        functions = self.request.functions
         return Case(
             name=self.name,
             function=self.written.function or (functions[0].name if len(functions) == 1 else ""),
             read=self.read,
             tolerances=tolerances(self.file.tolerance, self.written.tolerance),
-            agree_with="" if agreement is None else agreement.config(self.request.compiler) or "",
+            agree_with=self.agree_with,
         )
 
     def diagnostics(self) -> Sequence[Diagnostic]:
@@ -114,14 +114,23 @@ class Reading(Struct, frozen=True, kw_only=True):
         results = _parsed(function.result_types) or (None if arguments is None else ())
         written = self.written
         inputs = self._arrays("inputs", written.inputs, arguments, function, function.arguments)
-        if written.reference is not None:
+        if written.reference is not None and not self.agree_with:
             return CaseData(inputs=inputs, expected=self._computed(written.reference, inputs, results, function))
         if written.agreement is not None:
             self.file.agreed_config(written.agreement, self.request.compiler)  # or there is nothing to agree with
         if written.expected is None:
+            if not self.agree_with:
+                raise self.file.diagnostic(written.key_path, NOTHING_EXPECTED)
             return CaseData(inputs=inputs)
         count = len(results) if results is not None else None
         return CaseData(inputs=inputs, expected=self._arrays("expected", written.expected, results, function, count))
+
+    @property
+    def agree_with(self) -> str:
+        """What the case is to agree with: a compiler config, `MAJORITY`, or nothing (empty)."""
+        if (agreement := self.written.agreement) is not None:
+            return agreement.config(self.request.compiler) or ""
+        return self.request.agree if self.written.is_open else ""
 
     def _function(self) -> FunctionInfo:
         if self.problems:

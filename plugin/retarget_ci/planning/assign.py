@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
-from retarget.model import CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, SourceLocations, Toolchain
+from retarget.model import MAJORITY, CompilerConfig, CompileTarget, RunTarget, RuntimeConfig, SourceLocations, Toolchain
 from retarget.profiles import Profile, parse_requirement
 from retarget.session import Declared, DeclaredTarget
 from retarget.support import RetargetError, did_you_mean
@@ -304,7 +304,8 @@ class Placement:
             return runner
         if alone:
             return Place(runner=runner, alone=True)
-        needed = [one, *(next(other for other, run in group if self._assigner.takes(runner, run)) for group in groups)]
+        taken = ([other for other, run in group if self._assigner.takes(runner, run)] for group in groups)
+        needed = [one, *(other for group in taken for other in group)]
         for other in needed:
             builder = self._assigner.build(other.compiled)
             if isinstance(builder, Refused):
@@ -314,12 +315,14 @@ class Placement:
     def _references(
         self, one: DeclaredTarget, target: RunTarget
     ) -> Iterable[Sequence[tuple[DeclaredTarget, RunTarget]]]:
-        """Yield, for each config that a target's cases are to agree with, the run targets that give its results."""
+        """Yield, for each config that a target's cases are to agree with, the run targets that give its results; for a
+        majority all others."""
         loader = self._comparing.get(target.compile.kind)
         if loader is None:
             return
-        module, compiler = target.compile.module, target.compile.compiler.name
-        others = self._of_module[one.suite_id, module.name]
-        for name in loader.references(module, target.compile.folder, compiler):
-            if group := [(other, run) for other, run in others if run.compile.compiler.name == name]:
+        others = self._of_module[one.suite_id, target.compile.module.name]
+        for name in loader.agreed(target.compile):
+            rest = [(other, run) for other, run in others if run.name != target.name]
+            group = rest if name == MAJORITY else [pair for pair in rest if pair[1].compile.compiler.name == name]
+            if group:
                 yield group

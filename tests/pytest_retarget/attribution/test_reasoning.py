@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 from pytest_retarget.attribution.reasoning import conclusion, listing, reference
@@ -40,7 +42,7 @@ def read(text: str) -> TargetRecord:
     return seen(pair, *outcome, **how)
 
 
-def with_cases(pair: str, **cases: dict[str, str]) -> TargetRecord:
+def with_cases(pair: str, **cases: dict[str, Any]) -> TargetRecord:
     """A failed target; of its cases, those without anything passed."""
     found = tuple(
         CaseRecord(
@@ -51,7 +53,7 @@ def with_cases(pair: str, **cases: dict[str, str]) -> TargetRecord:
         for name, how in cases.items()
     )
     first = next(filter(None, cases.values()))
-    first = {key: value for key, value in first.items() if key not in {"agree_with", "lacking"}}
+    first = {key: value for key, value in first.items() if key not in {"agree_with", "lacking", "agreeing"}}
     return replace(seen(pair, "failed", **first), cases=found)
 
 
@@ -194,6 +196,44 @@ def test_what_lacks_results_to_agree_with_is_neither_pointed_to_nor_a_witness() 
     crashing = with_cases("a/r", same=CRASH)
     assert conclusion(crashing, [with_cases("b/r", same=LACKING), with_cases("c/r", same=LACKING)]) == (
         "Inconclusive: nothing else has run this module."
+    )
+
+
+def outvoted(*agreeing: str) -> dict[str, Any]:
+    return {**COMPARE, "agree_with": "majority", "agreeing": agreeing}
+
+
+NO_MAJORITY = "Inconclusive: no majority of the targets agrees, so that none of those that differ is known to be wrong."
+
+
+@pytest.mark.parametrize(
+    ("agreeing", "others", "expected"),
+    [
+        # those that agree against it are as if they had passed, also where they are not run
+        ("b/r c/r", "b/r skipped, c/r skipped", "This points to compiler config a: what b and c made of this module passes on r."),
+        ("b/r c/r", "b/r passed, c/r xpassed", "This points to compiler config a: what b and c made of this module passes on r."),
+        ("a/s b/r", "a/s skipped, b/r passed", "This points to runtime config r (driver d): the same artifact passes on s. But what b made of this module passes on r too."),
+        ("b/s c/s", "b/s passed, c/s passed, a/s failed compare",
+            "This points to compiler config a: its artifact fails alike on every runtime config it ran on, and what b and c made of this module passes."),
+        ("", "b/r failed compare", NO_MAJORITY),
+        ("", "b/r skipped", NO_MAJORITY),
+        ("", "b/r passed, c/r passed", NO_MAJORITY),
+    ],
+)  # fmt: skip
+def test_a_majority_is_a_witness_and_without_one_nobody_is_pointed_to(
+    agreeing: str, others: str, expected: str
+) -> None:
+    failing = with_cases("a/r", same=outvoted(*agreeing.split()))
+    assert conclusion(failing, [read(text) for text in others.split(", ")]) == expected
+
+
+def test_where_no_other_target_gave_results_nothing_is_said_of_the_config() -> None:
+    failing = with_cases("a/r", same={**LACKING, "agree_with": "majority", "lacking": "majority"})
+    silent = "This says nothing of compiler config a: no other target gave results to agree with."
+    assert conclusion(failing, [seen("b/r", "skipped")]) == silent
+    crashing = with_cases("a/r", same={**CRASH, "agree_with": "majority"})
+    assert conclusion(crashing, [seen("b/r", "passed")]) == (
+        "This points to compiler config a: what b made of this module passes on r."
     )
 
 

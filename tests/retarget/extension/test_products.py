@@ -352,7 +352,7 @@ def test_what_is_not_overridden_answers_by_default_or_is_named(
             assert printed(lambda call=method, given=arguments: call(*given)) == place + expected
     assert answers == defaults | dict.fromkeys(missing.split(), ExtensionError)
     left = {name for name in methods_of(base) if not product.overrides(name)} - answers.keys()
-    assert left <= {"bind_call", "load_with_parameters", "run_case_plan"}  # which do something
+    assert left <= {"agreed", "bind_call", "load_with_parameters", "run_case_plan"}  # which do something
 
 
 def test_a_device_without_parameter_files_names_the_scopes_that_are_wanted() -> None:

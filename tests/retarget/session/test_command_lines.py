@@ -117,6 +117,14 @@ def test_a_module_of_a_file_of_several_is_compared_by_its_name() -> None:
     assert plain == [COMPILE]  # of no kind that is known, nothing else runs it there
 
 
+def test_a_target_that_has_to_agree_with_most_others_is_tried_as_before() -> None:
+    lines = commands().run(TARGET, ARTIFACT, [case("f", agree_with="majority"), case("g", agree_with="majority")])
+    assert lines == [COMPILE, *(f"{AGAIN}a_c_r --case={one} --ignore-expectations" for one in "fg")]
+    of_suite = replace(TARGET, compile=replace(TARGET.compile, agree="majority"))
+    plan = RunPlan(argv=("python3", "retarget.worker.run_case"))
+    assert commands(Tools(plan=plan)).run(of_suite, ARTIFACT, [case("f")])[1].endswith("run_case --agree=majority")
+
+
 def test_a_tool_compares_nothing_so_that_the_target_is_tried_as_before() -> None:
     lines = commands(Tools(by_tool=True)).run(TARGET, ARTIFACT, [case("f"), case("g")])
     assert lines[-1] == f"{AGAIN}a_c_r --artifact=/tmp/a_c.bin --case=f --case=g --ignore-expectations"

@@ -53,7 +53,12 @@ def test_of_one_that_did_not_compile_the_compile_target_failed(monkeypatch: pyte
 
 
 def runs_with(
-    monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Any], *, mismatched: str = "", by_command: str = ""
+    monkeypatch: pytest.MonkeyPatch,
+    outcomes: dict[str, Any],
+    *,
+    mismatched: str = "",
+    by_command: str = "",
+    agreed: tuple[str, ...] = ("other",),
 ) -> ReferenceRuns:
     """Reference runs of which each target's is an outcome or an error, by the name of its runtime config."""
 
@@ -65,7 +70,7 @@ def runs_with(
         return Recording(**found)
 
     asked: list[str] = []
-    loader = SimpleNamespace(references=lambda module, folder, compiler: ("other",) if compiler == "c" else ())
+    loader = SimpleNamespace(agreed=lambda target: agreed if target.compiler.name == "c" else ())
     registry = SimpleNamespace(
         case_loaders={"check": loader}, gives_no_outputs=lambda runtime: runtime.name == by_command
     )
@@ -83,7 +88,6 @@ def runs_with(
 OTHER = compile_target("m", "other")
 OTHERS = [run_target(OTHER, name) for name in ("x", "y")]
 WHOLE = {"found": Path("kept")}
-NONE = "there are no results of compiler config 'other' to agree with: "
 
 
 def test_the_first_run_of_the_other_config_that_gives_results_is_kept_and_made_once(
@@ -94,36 +98,31 @@ def test_the_first_run_of_the_other_config_that_gives_results_is_kept_and_made_o
     for _ in range(2):
         assert runs.of(TARGET, others) == (("other", Path("kept")),)
     assert runs.asked == ["m_other_y"]  # type: ignore[attr-defined]
-    assert runs.recorded("other", TARGET) == Recording(**WHOLE)  # type: ignore[arg-type]
-    assert runs.recorded("third", TARGET) == Recording()
+    assert runs.recorded("other", TARGET) == [Recording(**WHOLE)]  # type: ignore[arg-type]
+    assert runs.recorded("third", TARGET) == [Recording()]
 
 
 @pytest.mark.parametrize(
     ("outcomes", "known", "why", "unavailable"),
     [
-        (
-            {"x": UnavailableError("no x"), "y": UnavailableError("no y")},
-            {},
-            f"{NONE}m_other_x: no x; m_other_y: no y",
-            True,
-        ),
+        ({"x": UnavailableError("no x"), "y": UnavailableError("no y")}, {}, "m_other_x: no x; m_other_y: no y", True),
         (
             {"x": UnavailableError("no x"), "y": RetargetError("damaged")},
             {},
-            f"{NONE}m_other_x: no x; m_other_y: damaged",
+            "m_other_x: no x; m_other_y: damaged",
             False,
         ),
-        ({"x": {"found": "it failed"}, "y": WHOLE}, {}, f"{NONE}it failed", False),
+        ({"x": {"found": "it failed"}, "y": WHOLE}, {}, "it failed", False),
         (
             {"x": WHOLE, "y": {"found": "it failed"}},
             {"by_command": "x"},
-            f"{NONE}m_other_x: runs behind run_under, which gives no results back; it failed",
+            "m_other_x: runs behind run_under, which gives no results back; it failed",
             False,
         ),
         (
             {"x": UnavailableError("needs ios"), "y": UnavailableError("no y")},
             {"by_command": "x", "mismatched": "x"},
-            f"{NONE}m_other_x: needs ios; m_other_y: no y",
+            "m_other_x: needs ios; m_other_y: no y",
             True,
         ),
     ],
@@ -133,7 +132,7 @@ def test_why_there_are_no_results_is_kept(
 ) -> None:
     runs = runs_with(monkeypatch, outcomes, **known)
     assert runs.of(TARGET, OTHERS) == (("other", why),)
-    assert runs.recorded("other", TARGET).unavailable is unavailable
+    assert [one.unavailable for one in runs.recorded("other", TARGET)] == [unavailable]
 
 
 @pytest.mark.parametrize(("others", "known"), [([TARGET], "c"), ([], "none"), ([compile_target("m", "other")], "none")])
@@ -141,11 +140,22 @@ def test_a_config_that_runs_the_module_nowhere_is_named(
     monkeypatch: pytest.MonkeyPatch, others: list[Any], known: str
 ) -> None:
     runs = runs_with(monkeypatch, {})
-    why = (
-        f"the cases of m are to agree with compiler config 'other', which runs it nowhere in suite 'linalg'; expected "
-        f"one of {known}"
-    )
+    why = f"it runs m nowhere in suite 'linalg'; expected one of {known}"
     assert runs.of(TARGET, others) == (("other", why),)
+
+
+def test_a_majority_is_of_all_other_targets_of_the_module_that_no_rule_skips(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = {"x": WHOLE, "y": UnavailableError("no y"), "z": {"found": "it failed"}}
+    runs = runs_with(monkeypatch, outcomes, agreed=("majority",))
+    others = [OTHER, TARGET, *OTHERS, run_target(OTHER, "z"), run_target(compile_target("n", "other"), "x")]
+    found = (("other/x", Path("kept")), ("other/y", "m_other_y: no y"), ("other/z", "it failed"))
+    assert runs.of(TARGET, others) == found
+    assert runs.of(TARGET, others, lambda one: one.runtime.name != "y") == found[1:2]
+    assert [one.found for one in runs.recorded("majority", TARGET)] == [Path("kept"), "it failed"]
+    assert runs.of(TARGET, others, lambda _: True) == (("majority", "a rule skips every other target"),)
+    assert [one.unavailable for one in runs.recorded("majority", TARGET)] == [True]
+    with pytest.raises(RetargetError, match=r"^the cases of m are to agree with most targets, and no other runs it$"):
+        runs.of(TARGET, [TARGET])
 
 
 def test_a_kind_that_is_not_known_needs_no_references(monkeypatch: pytest.MonkeyPatch) -> None:

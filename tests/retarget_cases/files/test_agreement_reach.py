@@ -110,3 +110,42 @@ def test_agreeing_with_nobody_else_is_an_error(folder: Path, agree_with: str, su
         f"suite/a.cases.toml:2: case[0].agree_with: found nothing to compare: in suite 's' only {running} run the "
         "module, and each agrees with itself; expected another compiler config that runs the module"
     ]
+
+
+# ---------------------------------------------------------------- what a suite says
+
+ONLY_VMVX = SUITE + OF_A + "exclude_targets = ['llvm-cpu']\n"
+NO_CASES = "'vmvx'\n[[case]]\ninputs = [1]"
+
+
+def of_suite(agree: str, suite: str = SUITE) -> str:
+    return suite.replace('targets = ["*"]', f'targets = ["*"]\nagree = {agree}')
+
+
+@pytest.mark.parametrize("agree", ["'majority'", "'vmvx'"])
+def test_cases_without_values_agree_as_their_suite_says(folder: Path, agree: str) -> None:
+    assert diagnostics(folder, NO_CASES, suite=of_suite(agree)) == []
+    assert diagnostics(folder, "'majority'") == []
+    assert diagnostics(folder, NO_CASES) == [
+        "suite/a.cases.toml:3: case[1]: found nothing to compare the results with, expected one of expected, reference, "
+        "agree_with, or `agree` in the suite: a case that cannot fail tests nothing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agree", "suite", "diagnostic"),
+    [
+        ("'majorty'", SUITE, "found 'majorty', which does not run module 'a'; expected 'majority' or a compiler config that does; did you mean 'majority'?"),
+        ("'cuda'", SUITE, "found 'cuda', which does not run module 'a'; expected 'majority' or a compiler config that does; there is llvm-cpu, vmvx, majority"),
+        ("'llvm-cpu'", ONLY_VMVX, "found 'llvm-cpu', which does not run module 'a'; expected 'majority' or a compiler config that does; there is vmvx, majority"),
+        ("'vmvx'", ONLY_VMVX, "found nothing to compare: only vmvx runs module 'a'; expected another compiler config that does"),
+        ("'majority'", ONLY_VMVX, "found nothing to compare: only vmvx/local runs module 'a'; expected another target that does"),
+        ("'majority'", SUITE.replace("cases", "check"), "found it with kind 'check', expected a kind whose cases can agree: cases or onnx"),
+    ],
+)  # fmt: skip
+def test_a_suite_whose_targets_cannot_agree_so_is_an_error(
+    folder: Path, agree: str, suite: str, diagnostic: str
+) -> None:
+    assert diagnostics(folder, NO_CASES, suite=of_suite(agree, suite)) == [
+        f"suite/suite.toml:6: module_test_suite[0].agree: {diagnostic}"
+    ]

@@ -70,4 +70,4 @@ def test_a_file_is_read_or_refused_with_errors(
 @pytest.mark.parametrize("text", ["\0", "case = [" * 5000, "[[case]]\ninputs = " + "[" * 400 + "]" * 400])
 def test_strange_text_is_refused(folder: Path, text: str) -> None:
     with pytest.raises(DiagnosticsError):
-        load(folder, text, function())
+        read(*load(folder, text, function()))

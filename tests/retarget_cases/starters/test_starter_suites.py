@@ -43,6 +43,16 @@ def test_modules_with_cases_and_modules_that_get_some_are_suites_of_their_own(tm
     assert alone.label == ""
 
 
+@pytest.mark.parametrize(
+    ("cases", "agree"),
+    [("inputs = [1]\n", "majority"), ("expected = [1]\n", ""), ("agree_with = 'vmvx'\n", ""), ("nonsense = 1\n", "")],
+)
+def test_a_suite_of_cases_without_values_has_to_agree(tmp_path: Path, cases: str, agree: str) -> None:
+    (tmp_path / "a.cases.toml").write_text(f"[[case]]\n{cases}")
+    (suite,) = suites(tmp_path, a_mlir=ONE).suites
+    assert suite.agree == agree
+
+
 def test_each_function_has_a_case_that_names_it_where_there_are_several(tmp_path: Path) -> None:
     (suite,) = suites(tmp_path, one_mlir=ONE, two_mlir=TWO, none_mlir=NONE).suites
     one, two, none = (text.partition("(NumPy).\n\n")[2] for _, text in suite.writes)

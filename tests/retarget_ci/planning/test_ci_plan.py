@@ -167,6 +167,25 @@ def test_cases_that_agree_with_another_config_run_where_that_runs_and_have_its_a
         make_plan(config, event, targets, today=TODAY)
 
 
+def test_targets_that_agree_with_most_others_run_where_another_one_runs_and_have_all_artifacts_that_run_there(
+    tmp_path: Path,
+) -> None:
+    cases = tmp_path / "m.cases.toml"
+    cases.write_text("[[case]]\n")
+    module = Module(name="m", path=tmp_path / "m.mlir", data=(cases,))
+    known = {"kind": "cases", "module": module, "folder": tmp_path, "agree": "majority"}
+    targets = declared(REGISTRY, ["m"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])], **known)
+    config, event = ci(BUILDER, GPU, runner("both", drivers=("vulkan", "local-sync")))
+    plan = make_plan(config, event, targets, today=TODAY)
+    assert _legs(plan) == {
+        "build-builder-1": ids("m_cpu", "m_vulkan"),
+        "run-both-1": ids("m_cpu_local-sync", "m_vulkan_vulkan"),
+    }
+    config, event = ci(BUILDER, GPU, DESK)
+    with pytest.raises(RetargetError, match=r"its cases are to agree with 'vulkan', and runner 'desk' has no driver"):
+        make_plan(config, event, targets, today=TODAY)
+
+
 def test_the_summary_has_a_line_for_each_leg_and_says_what_is_waived_or_too_long() -> None:
     config, event = ci(BUILDER, DESK, waivers=[waiver("vulkan", TODAY)])
     targets = declared(REGISTRY, ["m", "n"], [(CPU, ["local-sync"]), (VULKAN, ["vulkan"])])

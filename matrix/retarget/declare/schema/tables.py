@@ -349,6 +349,10 @@ class ModuleTestSuiteTable(_Table):
     """What a device must have to run the modules of this suite; on another their run targets are skipped. What is named
     after another driver is not asked. See [requirements](devices.md#require-something-of-a-device)."""
 
+    agree: str = Field(default="", examples=["majority", "llvm-cpu"])
+    """What the cases that say nothing of their results are to [agree](cases.md#agreement) with: `majority`, what most
+    targets of the module give, or the name of a compiler config that runs all modules. For kinds `cases` and `onnx`."""
+
     module: list[ModuleTable] = Field(default=[])
     """What is different for some modules."""
 

@@ -341,7 +341,12 @@ class CaseDigests:
                 self._part(
                     ("cases", compiled.compiler.name, id(compiled.module)),
                     compiled.module,
-                    lambda: [compiled.compiler.name, compiled.module.entry, *self._files(compiled)],
+                    lambda: [
+                        compiled.compiler.name,
+                        compiled.module.entry,
+                        *([["agree", compiled.agree]] if compiled.agree else []),
+                        *self._files(compiled),
+                    ],
                 ),
                 self._part(
                     ("run", id(target.runtime), target.timeout, asked), target.runtime, lambda: self._declared(target)

@@ -197,6 +197,7 @@ def _failed(case: CaseOutcome, failure: Failure, verdict: TargetVerdict) -> Case
         no_verdict=failure.no_verdict,
         agree_with=case.agree_with,
         lacking=failure.lacking,
+        agreeing=case.agreeing,
         dispatches=_counts(case),
     )
 

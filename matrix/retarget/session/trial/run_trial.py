@@ -106,7 +106,10 @@ class RunTrial(Trial):
                 run = self._kept_result(artifact)
                 if run is None:
                     others = self.suite.run_targets(self.target.compile.module.name)
-                    run = self.services.run(self.target, artifact, others, skipping=self.rules.skipping())
+                    skipping = self.rules.skipping()
+                    run = self.services.run(
+                        self.target, artifact, others, skipping=skipping, is_skipped=self._is_skipped
+                    )
                     if run.failure is None and self.on_passed is not None:
                         self.on_passed()
                     with suppress(RetargetError, UnavailableError):  # what keeps it from being kept is no error
@@ -144,7 +147,7 @@ class RunTrial(Trial):
         Returns if one of them does not report its failure: then this target does.
         """
         configs = dict.fromkeys(case.failure.lacking for case in run.cases if case.failure is not None)
-        recordings = [self.services.references.recorded(config, self.target) for config in configs]
+        recordings = [one for name in configs for one in self.services.references.recorded(name, self.target)]
         if all(recording.unavailable for recording in recordings):
             raise Skip(SkipKind.UNAVAILABLE, failure.summary)
         excuses = [self._excuse_of(recording) for recording in recordings]
@@ -171,6 +174,14 @@ class RunTrial(Trial):
         if verdict.ruling in {Ruling.EXCUSED, Ruling.CHANCE} and verdict.rules:
             return _excused_by(failed, verdict.rules[0])
         return ""
+
+    def _is_skipped(self, other: RunTarget) -> bool:
+        """Whether a rule says of another target that it is not to be run."""
+        rules: list[Expectation] = []
+        for one in (other, other.compile):
+            with suppress(UnavailableError):  # then it is not run either
+                rules += self._rules_of(one).wholes
+        return any(rule.outcome == "skip" and not rule.is_expired for rule in rules)
 
     def _rules_of(self, other: Target) -> TargetRules:
         """The rules in force for another target, that has been tried, on its devices."""

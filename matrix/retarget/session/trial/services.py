@@ -11,7 +11,7 @@ blocked targets        by one that did not fail itself
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -135,14 +135,16 @@ class TrialServices:
         *,
         record: Path | None = None,
         skipping: Sequence[tuple[str, bool]] = (),
+        is_skipped: Callable[[RunTarget], bool] = lambda _: False,
     ) -> RunOutcome:
         """Run one target on its devices: the cases that are selected, and that `skipping` does not skip.
 
         `others` are the run targets of the same module, among which a case may find the config that it is to agree
-        with. Outputs of the cases are written to the folder `record`, if there is one.
+        with; rules may say that one `is_skipped`. Outputs of the cases are written to the folder `record`, if there is
+        one.
         """
         try:
-            references = self.references.of(target, others)
+            references = self.references.of(target, others, is_skipped)
         except RetargetError as error:
             failure = Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
             return RunOutcome(devices=(), failure=failure)

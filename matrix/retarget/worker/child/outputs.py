@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from retarget.arrays.agreement import most_agreed
 from retarget.arrays.comparison import compare_arrays, largest_ulp
 from retarget.arrays.dtypes import Elements
 from retarget.extension import Case, DriverError
@@ -35,7 +37,15 @@ from retarget.model.outcomes import Mismatch, OutputComparison, OutputDifference
 from retarget.support.errors import RetargetError
 from retarget.support.files import write_atomically
 from retarget.worker.artifact import OUTPUTS_INDEX, read_artifact
-from retarget.worker.messages import ExportCases, ExportedCases, agreed_config, case_request, must_check, tolerances_of
+from retarget.worker.messages import (
+    ExportCases,
+    ExportedCases,
+    agreed_config,
+    agreed_results,
+    case_request,
+    must_check,
+    tolerances_of,
+)
 
 if TYPE_CHECKING:
     from retarget.extension import Array, Tolerance
@@ -183,7 +193,7 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
         names, entries = None, None
     else:
         cases = tuple(selected_cases(loader.load(replace(request, functions=functions)), run.only))
-        references = {
+        references: dict[str, Mapping[str, Sequence[Array]] | str] = {
             config: {case.name: case.results for case in read_outputs(recorded)}
             for config, recorded in run.references
             if isinstance(recorded, Path)
@@ -201,12 +211,15 @@ def export_cases(registry: Registry, message: ExportCases) -> ExportedCases:
 
 
 def _entry(
-    folder: Path, number: int, case: Case, compiler: str, references: dict[str, dict[str, tuple[Array, ...]]]
+    folder: Path, number: int, case: Case, compiler: str, references: Mapping[str, Mapping[str, Sequence[Array]] | str]
 ) -> dict[str, Any]:
     data = case.values()
     expected: Sequence[Array | None] | None = data.expected
-    if other := agreed_config(case, compiler):
-        expected = references.get(other, {}).get(case.name)  # None where that config has no results: not judged
+    if agreed_config(case, compiler):
+        expected = None  # without results: not judged
+        with suppress(RetargetError):
+            others = agreed_results(case, references)
+            expected = others[most_agreed(others, tolerances_of(case))[0]]
 
     def written(arrays: Sequence[Array | None], what: str) -> list[dict[str, str] | None]:
         return [

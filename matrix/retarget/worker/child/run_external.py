@@ -22,14 +22,16 @@ from retarget.support.errors import RetargetError
 from retarget.support.text import clip, cut_stacks, first_line, strip_colour
 from retarget.worker.artifact import read_artifact
 from retarget.worker.messages import (
+    AGREEING,
+    NO_RESULTS,
     OPENED,
     UNAVAILABLE,
     Progress,
     RunModule,
+    agreed_results,
     case_outcome,
     case_request,
     load_cases,
-    not_finished,
 )
 from retarget.worker.process import OUTPUT_LIMIT, signal_name
 
@@ -101,11 +103,13 @@ def _run_case(
             if first:
                 raise
             failure = Failure(stage=Stage.LOAD, summary=str(error), hint=error.hint, no_verdict=True)
-        if failure is not None and failure.summary == not_finished(case.agree_with, case.name):
+        if failure is not None and case.agree_with and failure.summary.startswith(NO_RESULTS):
             failure = dataclasses.replace(failure, lacking=case.agree_with, no_verdict=True)
     seconds, compiler = time.perf_counter() - start, message.target.compile.compiler.name
     rung = Rung.MATCHES if failure is None else _RUNGS[failure.stage]
-    return case_outcome(case, compiler, seconds, failure, rung=rung), output
+    outcome = case_outcome(case, compiler, seconds, failure, rung=rung)
+    agreeing = re.search(rf"(?m)^ *{AGREEING}: (.*?)\r?$", output)
+    return dataclasses.replace(outcome, agreeing=tuple(agreeing[1].split()) if agreeing else ()), output
 
 
 def _readable(case: Case, message: RunModule) -> Failure | None:
@@ -117,12 +121,13 @@ def _readable(case: Case, message: RunModule) -> Failure | None:
         raise
     except RetargetError as error:
         return Failure(stage=Stage.LOAD, summary=first_line(str(error)), text=str(error))
-    missing = dict(message.references).get(case.agree_with)
-    if not isinstance(missing, str):
-        return None
-    return Failure(
-        stage=Stage.LOAD, summary=first_line(missing), text=missing, lacking=case.agree_with, no_verdict=True
-    )
+    found = {name: {case.name: one} if isinstance(one, Path) else one for name, one in message.references}
+    try:
+        agreed_results(case, found, is_reference=True)
+    except RetargetError as error:
+        why = str(error)
+        return Failure(stage=Stage.LOAD, summary=first_line(why), text=why, lacking=case.agree_with, no_verdict=True)
+    return None
 
 
 def _plan(case: Case, message: RunModule) -> RunPlan:
@@ -138,7 +143,9 @@ def _plan(case: Case, message: RunModule) -> RunPlan:
     )
     found = (one for one in message.references if isinstance(one[1], Path))
     references = (f"--reference={config}={folder}" for config, folder in found)
-    compiler = (f"--compiler={target.compile.compiler.name}", *references) if case.agree_with else ()
+    own = (f"--compiler={target.compile.compiler.name}", f"--runtime={target.runtime.name}")
+    agree = (f"--agree={target.compile.agree}",) if target.compile.agree else ()
+    compiler = (*own, *agree, *references) if case.agree_with else ()
     return dataclasses.replace(
         plan, argv=(*plan.argv, "--say-opened", *compiler), env=tuple(Registry.environment().items())
     )

@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.arrays.comparison import mismatches_of
+from retarget.arrays.agreement import outvoted
+from retarget.arrays.comparison import failing_checks, mismatches_of
 from retarget.extension import (
     Case,
     CaseData,
@@ -29,25 +30,25 @@ from retarget.extension import (
     UnavailableError,
 )
 from retarget.model import RuntimeConfig
-from retarget.model.names import selected_cases
-from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Rung, RunOutcome, Stage, first_failure
+from retarget.model.names import MAJORITY, selected_cases
+from retarget.model.outcomes import CaseOutcome, DeviceInfo, Failure, Mismatch, Rung, RunOutcome, Stage, first_failure
 from retarget.profiles.files import Profile
 from retarget.profiles.requirements import parse_requirement
 from retarget.support.dependencies import machine_folders, opened
 from retarget.support.errors import RetargetError
 from retarget.support.text import first_line
 from retarget.worker.artifact import KeptFiles, map_artifact, read_artifact
-from retarget.worker.child.outputs import CaseOutputs, OutputsWriter, read_outputs
+from retarget.worker.child.outputs import OutputsWriter, read_outputs
 from retarget.worker.messages import (
     Progress,
     RunModule,
     Timing,
     agreed_config,
+    agreed_results,
     case_outcome,
     case_request,
     load_cases,
     must_check,
-    not_finished,
     tolerances_of,
 )
 
@@ -182,9 +183,9 @@ def _check_needs(needs: Sequence[str], infos: Sequence[DeviceInfo]) -> None:
         raise UnavailableError(msg, hint="compile for this device: compare the compiler config's target with it")
 
 
-def _by_name(found: Path | str) -> Mapping[str, CaseOutputs] | str:
-    """Return the outputs in a folder by the names of their cases; or why there are none."""
-    return found if isinstance(found, str) else {case.name: case for case in read_outputs(found)}
+def _by_name(found: Path | str) -> Mapping[str, Sequence[Array]] | str:
+    """Return the results in a folder by the names of their cases; or why there are none."""
+    return found if isinstance(found, str) else {case.name: case.results for case in read_outputs(found)}
 
 
 class _Run(Struct, kw_only=True):
@@ -197,7 +198,7 @@ class _Run(Struct, kw_only=True):
     compiler: str
     artifact: Path
     declared: Sequence[Path]
-    references: Mapping[str, Mapping[str, CaseOutputs] | str]
+    references: Mapping[str, Mapping[str, Sequence[Array]] | str]
     send: Callable[[Progress], None]
     writer: OutputsWriter | None
     run_seconds: float = 0.0
@@ -232,8 +233,11 @@ class _Run(Struct, kw_only=True):
             return case_outcome(case, self.compiler, time.perf_counter() - start, _not_loaded(error), rung=self.rung)
         expected: Sequence[Array | None] | None = None
         unexpected: Failure | None = None
+        agreed: Mapping[str, Sequence[Array]] = {}
         try:
-            expected = self._expected(case, data)
+            if agreed_config(case, self.compiler):
+                agreed = agreed_results(case, self.references, is_reference=self.writer is not None)
+            expected = next(iter(agreed.values())) if agreed else data.expected
         except RetargetError as error:  # reported if the call itself completes
             unexpected = dataclasses.replace(_not_loaded(error), lacking=case.agree_with, no_verdict=True)
         if case.read is not None:
@@ -248,8 +252,8 @@ class _Run(Struct, kw_only=True):
             raise ExtensionError(msg)
         if checks or expected:
             self.send(Progress(stage=Stage.COMPARE, case=case.name, rung=self.rung))
-        reference, wanted = "" if expected is data.expected else case.agree_with, expected if failure is None else None
-        mismatches = mismatches_of(checks, results, wanted, tolerances_of(case), reference)
+        wanted = expected if failure is None else None
+        mismatches, agreeing = self._judged(case, checks, results, wanted, agreed)
         if self.writer is not None and failure is None:
             checked = [check.actual for check in checks]
             self.writer.add(case.name, results, checked, judged=bool(checks or expected))
@@ -264,7 +268,7 @@ class _Run(Struct, kw_only=True):
         failure = failure or self._misplaced(dispatches)
         ended = failure or unexpected
         outcome = case_outcome(case, self.compiler, compared - start, ended, mismatches, rung=self.rung)
-        outcome = dataclasses.replace(outcome, dispatches=tuple(dispatches))
+        outcome = dataclasses.replace(outcome, dispatches=tuple(dispatches), agreeing=agreeing)
         command = () if failure is None else tuple(self.program.last_command(self.artifact))
         return dataclasses.replace(outcome, command=command)
 
@@ -331,22 +335,21 @@ class _Run(Struct, kw_only=True):
         )
         return Failure(stage=Stage.RUN, summary=summary, hint=hint)
 
-    def _expected(self, case: Case, data: CaseData) -> Sequence[Array | None] | None:
-        """Return what is expected: the case's own values, or what the config that it is to agree with gave."""
-        if not agreed_config(case, self.compiler):
-            return data.expected
-        found = self.references.get(case.agree_with)
-        if found is None and self.writer is not None:
-            return None  # this run is a reference: it is not judged
-        if isinstance(found, str):
-            raise RetargetError(found)
-        if found is None:
-            why = "it is not run here; `retarget compare` runs both"
-            msg = f"there are no results of compiler config {case.agree_with!r} to agree with: {why}"
-            raise RetargetError(msg)
-        if case.name not in found:
-            raise RetargetError(not_finished(case.agree_with, case.name))
-        return found[case.name].results
+    def _judged(
+        self,
+        case: Case,
+        checks: Sequence[Check],
+        results: Sequence[Array],
+        expected: Sequence[Array | None] | None,
+        others: Mapping[str, Sequence[Array]],
+    ) -> tuple[list[Mismatch], tuple[str, ...]]:
+        """Return how checks failed and results differ, and the targets that are a majority against them."""
+        tolerances = tolerances_of(case)
+        if others and expected is not None and case.agree_with == MAJORITY:
+            own = f"{self.compiler}/{self.runtime.name}"
+            found, agreeing = outvoted(own, results, others, tolerances)
+            return [*failing_checks(checks), *found], agreeing
+        return mismatches_of(checks, results, expected, tolerances, case.agree_with if others else ""), ()
 
 
 def _not_loaded(error: RetargetError) -> Failure:

@@ -151,6 +151,7 @@ SOUND_CASES = {
     "generated": "[[case]]\ninputs = [{ random = 'normal' }, { fill = 1 }, { iota = 0, step = 0.5 }]\nexpected = [1]\n",
     "a reference": '[[case]]\nname = "a b"\nfunction = "f"\nreference = "ref.py:f"\n',
     "another config": '[[case]]\nagree_with = "cc"\n[[case]]\nagree_with = { "vulkan*" = "cc" }\n',
+    "what the suite says": "[[case]]\ninputs = [1]\n",
     "tolerances": "tolerance = { atol = 1e-5, f16 = { ulp = 2 }, float32 = { nan = 'never' } }\n" + CASE,
     "parameters": 'parameters = { model = "w.irpa" }\n' + CASE,
 }

@@ -100,7 +100,7 @@ class World:
             commands=None,
             in_full=False,
             locations=SimpleNamespace(location=lambda _: "here"),
-            references=SimpleNamespace(recorded=lambda config, _: known["recorded"][config]),
+            references=SimpleNamespace(recorded=lambda config, _: [known["recorded"][config]]),
             selected=frozenset(f"{NODE}{one}" for one in selected.split()),
             selected_compiles=frozenset(f"{NODE}{one}" for one in selected.split()),
             exhausted={},

@@ -40,8 +40,9 @@ ERRORS = {
     "asserts": DriverError("it asserts", harmless=True),
     "refused": DriverError("no such op", stage=Stage.LOAD),
 }
-NOT_RUN = "there are no results of compiler config 'o' to agree with: it is not run here; `retarget compare` runs both"
-NOT_ENDED = "there are no results of compiler config 'o' to agree with: its own run of case 'f' did not come to its end"
+NONE = "there are no results of compiler config 'o' to agree with: "
+NOT_RUN = f"{NONE}it is not run here; `retarget compare` runs both"
+NOT_ENDED = f"{NONE}its own run of case 'f' did not come to its end"
 
 
 class Doubles(Program):
@@ -253,8 +254,8 @@ def test_an_error_of_an_extension_is_no_failure_of_a_case(
     ("known", "summary", "lacking"),
     [
         ({}, NOT_RUN, "o"),
-        ({"references": "o did not compile\nso"}, "o did not compile", "o"),
-        ({"references": "o did not compile", "record": Path("outputs")}, "o did not compile", "o"),
+        ({"references": "o did not compile\nso"}, f"{NONE}o did not compile", "o"),
+        ({"references": "o did not compile", "record": Path("outputs")}, f"{NONE}o did not compile", "o"),
         ({"references": Path("o")}, NOT_ENDED, "o"),
         ({"references": Path("o"), "name": "g"}, "", ""),
         ({"references": Path("o"), "name": "g", "function": "checks"}, "check 2 of 2: 2 of 2 elements differ", ""),
@@ -284,6 +285,53 @@ def test_results_that_differ_from_another_config_name_it(tmp_path: Path) -> None
     assert failure is not None
     assert (failure.stage, failure.lacking, failure.no_verdict) == (Stage.COMPARE, "", False)
     assert "expected 4.0" in failure.summary
+
+
+NO_OTHERS = "there are no results of another target to agree with: "
+
+
+def voting(folder: Path, **recorded: Case | str) -> tuple[tuple[str, Path | str], ...]:
+    """What the runs of these cases give, by their targets (`a_r` is `a/r`), or why they give nothing."""
+    found: list[tuple[str, Path | str]] = []
+    for name, one in recorded.items():
+        if isinstance(one, Case):
+            Ran(folder, one, record=folder / name)
+        found.append((name.replace("_", "/"), folder / name if isinstance(one, Case) else one))
+    return tuple(found)
+
+
+def test_results_that_most_targets_have_pass_and_others_name_them(tmp_path: Path) -> None:
+    one, twice = case(agree_with="majority", expected=None), case(inputs=(TWO,), expected=None)
+    for others in ({"a_r": one}, {"a_r": one, "b_r": twice}, {"a_r": one, "b_r": "it broke"}):
+        assert Ran(tmp_path, one, references=voting(tmp_path, **others)).case.failure is None  # type: ignore[arg-type]
+    found = Ran(tmp_path, one, references=(*voting(tmp_path, a_r=twice, b_r=twice), ("o", tmp_path / "a_r"))).case
+    assert found.failure is not None
+    first = "result 0: 2 of 2 elements differ, first at [0]: c 2.0, a 4.0"
+    assert found.failure.summary == f"a and b agree, c differs: {first}"
+    assert (found.agree_with, found.agreeing) == ("majority", ("a/r", "b/r"))
+    none = case(agree_with="majority", expected=None, inputs=())
+    failure = Ran(tmp_path, none, references=voting(tmp_path, a_r=none)).case.failure
+    assert failure is not None
+    assert failure.summary == "function 'f': 0 results to compare, expected 1 or more"
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ({}, f"{NO_OTHERS}it is not run here; `retarget run` runs both"),
+        ({"a_r": "no a", "b_r": case("fails")}, f"{NO_OTHERS}no a; b/r: its own run of case 'f' did not come to its"),
+        ({"majority": "a rule skips every other target"}, f"{NO_OTHERS}a rule skips every other target"),
+    ],
+)  # fmt: skip
+def test_without_results_of_another_target_there_is_no_verdict(
+    tmp_path: Path, others: dict[str, Case | str], why: str
+) -> None:
+    one = case(agree_with="majority", expected=None)
+    failure = Ran(tmp_path, one, references=voting(tmp_path, **others)).case.failure
+    assert failure is not None
+    assert failure.summary.startswith(why)
+    assert (failure.stage, failure.lacking, failure.no_verdict) == (Stage.LOAD, "majority", True)
+    assert Ran(tmp_path, one, record=tmp_path / "reference").case.failure is None  # it is run for others
 
 
 @pytest.mark.parametrize(
@@ -493,7 +541,7 @@ def test_a_device_that_is_gone_after_a_case_hides_no_failure(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("one", "summary", "lacking"),
     [
-        (case(agree_with="o"), "o did not compile", "o"),
+        (case(agree_with="o"), f"{NONE}o did not compile", "o"),
         (case(read=unreadable(RetargetError("no file\nx"))), "no file", ""),
     ],
 )
@@ -506,8 +554,19 @@ def test_a_case_without_its_data_is_not_started(tmp_path: Path, one: Case, summa
 
 def test_a_reference_of_a_process_is_given_to_it(tmp_path: Path) -> None:
     found = external(tmp_path, case(agree_with="o"), argv=("echo",), references=(("o", Path("p")),))[0]
-    assert found.output.split()[-2:] == ["--compiler=c", "--reference=o=p"]
+    assert found.output.split()[-3:] == ["--compiler=c", "--runtime=r", "--reference=o=p"]
     assert "--reference" not in external(tmp_path, case(), argv=("echo",), references=(("o", Path("p")),))[0].output
+
+
+def test_a_process_says_who_agrees_and_is_not_started_where_nobody_has_results(tmp_path: Path) -> None:
+    one, references = case(agree_with="majority"), (("a/r", Path("p")), ("b/r", "no device"))
+    script = f"echo {OPENED}; echo 'f: failed at compare: differs'; echo '    agree with each other: a/r a/s'"
+    (found,) = external(tmp_path, one, argv=("sh", "-c", script), references=references)[0].cases
+    assert found.agreeing == ("a/r", "a/s")
+    assert external(tmp_path, one, argv=("echo",), references=references)[0].output.endswith(" --reference=a/r=p\n")
+    (found,) = external(tmp_path, one, references=references[1:])[0].cases
+    assert found.failure is not None
+    assert (found.failure.summary, found.failure.lacking) == (f"{NO_OTHERS}no device", "majority")
 
 
 def test_an_artifact_without_functions_has_nothing_to_run(tmp_path: Path) -> None:

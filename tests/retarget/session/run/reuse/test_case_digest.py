@@ -128,3 +128,12 @@ def test_it_covers_what_is_expected(registry: Registry, change: dict[str, object
         assert (other != plain) is counts
     by_case = TargetRules(by_case=(RankedRule(pattern="f", rule=replace(RULE, cases=("f",)), rank=()),))
     assert digests.of(compile_target(), by_case) != digests.of(compile_target())
+
+
+def test_it_covers_what_the_suite_says_that_cases_agree_with(tmp_path: Path, registry: Registry) -> None:
+    target = cases_target(tmp_path)
+    digests = {
+        CaseDigests(registry).of(replace(target, compile=replace(target.compile, agree=agree)))
+        for agree in ("", "majority", "vmvx")
+    }
+    assert len(digests) == 3
