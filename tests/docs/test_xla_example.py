@@ -86,7 +86,8 @@ def test_xla_and_iree_agree_and_a_second_session_reuses_the_executables(bin_fold
     for target in ("layers_xla-cpu_xla", "layers_llvm-cpu_local-sync", "layers_vmvx_local-sync"):
         assert {found[f"{target}[{case}]"] for case in ("by-hand", "numpy", "as-xla")} == {"SUBPASSED"}
     assert found["checks_xla-cpu_xla[doubles_until_large]"] == "SUBPASSED"
-    assert re.search(r"^compiler: jaxlib \d+\.\d+\.\d+ \(build [0-9a-f]{12}\) \(xla-cpu\)$", first.stdout, re.MULTILINE)
+    build = r"^compiler: jaxlib \d+\.\d+\.\d+, torch-mlir \d+, onnx \S+ \(build [0-9a-f]{12}\) \(xla-cpu\)$"
+    assert re.search(build, first.stdout, re.MULTILINE)
     assert "compiled 6, reused 0" in first.stdout
     second = run_pytest(bin_folder, suites)
     assert "compiled 0, reused 6" in second.stdout

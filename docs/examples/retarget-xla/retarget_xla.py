@@ -29,7 +29,8 @@ def build() -> str:
         raise api.UnavailableError("jaxlib is not installed", hint="pip install jaxlib")
     records = [one.read_text("RECORD") for one in found.values()]
     content = f"{records} {api.code_digest('retarget_xla')} {os.environ.get('XLA_FLAGS')}"
-    return f"jaxlib {found['jaxlib'].version} (build {sha256(content.encode()).hexdigest()[:12]})"
+    versions = ", ".join(f"{name} {one.version}" for name, one in found.items())
+    return f"{versions} (build {sha256(content.encode()).hexdigest()[:12]})"
 
 
 def xla() -> Any:
@@ -161,9 +162,9 @@ def compile_module(source: bytes, name: str, flags: Sequence[str]) -> bytes:
             raise api.UnavailableError(str(error), hint="pip install torch-mlir onnx") from error
         except Exception as error:  # of many types
             text = re.sub(r"^(?:[A-Z_]+: |Unable to parse .*:\n|Failure while .*:\n)", "", str(error) or repr(error))
-            text = re.sub(r'(?m)^ *(\w+: )?"?-"?:(\d+:\d+: )', rf"{name}:\2\1", text).replace(': "": ', ": ").strip()
+            text = re.sub(r'(?m)^ *(\w+: )?"?-"?:(\d+:\d+: )', rf"{name}:\2\1", text).strip()
             first = (re.findall(r"(?m)^.*\berror: .*", text) or text.splitlines())[0]
-            first = re.sub(r': %.*?(?:"(onnx\.\w+)".*|$)', r": \1", first).removesuffix(": ")
+            first = re.sub(r': "[^"]*"(?=: )|: [%"].*?(?:<\{\w+ =( "[^"]*").*|$)', r"\1", first)
             is_verdict = not isinstance(error, OSError | MemoryError) and "RESOURCE_EXHAUSTED" not in str(error)
             raise api.CompilerError(first, text, verdict=is_verdict) from error
     return msgpack.encode(found)
@@ -219,14 +220,16 @@ class XlaDriver(api.Driver):
         return build()
 
     def probe(self) -> Sequence[api.DeviceInfo]:
-        of: dict[str, Any] = {"driver_name": "XLA", "driver_version": build().split()[1], "runtime": build()}
+        of: dict[str, Any] = {"driver_name": "XLA", "driver_version": metadata.version("jaxlib"), "runtime": build()}
         cpu: dict[str, Any] = {"uri": "xla://0", "name": "XLA on the CPU", "physical_id": "cpu", "type": "cpu"}
         return (api.DeviceInfo(driver=self.name, ordinal=0, exclusive=False, **of, **cpu),)
 
     def open(self, config: api.RuntimeConfig) -> XlaDevice:
         if unknown := {*config.devices} - {"0", "xla://0"}:
             raise api.UnavailableError(f"found no device {' '.join(unknown)} of XLA, expected xla://0, the CPU")
-        return XlaDevice(self.probe())
+        device = XlaDevice()
+        device.infos = self.probe()
+        return device
 
     def functions(self, artifact: bytes) -> Sequence[api.FunctionInfo]:
         return [
@@ -236,9 +239,6 @@ class XlaDriver(api.Driver):
 
 
 class XlaDevice(api.Device):
-    def __init__(self, infos: Sequence[api.DeviceInfo]) -> None:
-        self.infos = infos
-
     def load(self, artifact: bytes) -> XlaProgram:
         return XlaProgram(artifact)
 
