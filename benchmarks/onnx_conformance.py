@@ -65,10 +65,10 @@ All other operators: passed tests of all tests. A dash means that no test ran.
 
 
 _ABOUT_OTHERS = """
-TVM and XLA are other compilers, which check the reference: [is it right?](../extending.md#is-the-reference-right)
+TVM and XLA are other compilers, to check the reference with: [is it right?](../extending.md#is-the-reference-right)
 `make oracles` runs them, and `docs/examples/oracles/onnx/expectations.toml` lists their known failures. TVM has a front
 end of its own. XLA reads no ONNX: torch-mlir translates the models to StableHLO, and what does not compile fails mostly
-there. Its importer is IREE's too, so XLA is a second opinion on all that comes after the import.
+there. Its importer is IREE's too: XLA is a second opinion on what comes after it, and wrong values may be torch-mlir's.
 """
 
 
