@@ -204,7 +204,7 @@ def test_values_of_each_element_type_come_back_as_they_were(bin_folder: Path, su
 
 
 @pytest.mark.slow
-def test_init_suggests_xla_for_stablehlo_and_not_for_other_modules(bin_folder: Path, suites: Path) -> None:
+def test_init_suggests_xla_for_stablehlo_and_onnx_and_not_for_other_modules(bin_folder: Path, suites: Path) -> None:
     for file in suites.glob("*.toml"):
         file.unlink()
     done = run(bin_folder, suites, "retarget", "init")
@@ -218,3 +218,8 @@ def test_init_suggests_xla_for_stablehlo_and_not_for_other_modules(bin_folder: P
     )
     assert run(bin_folder, other, "retarget", "init").returncode == 0
     assert "xla" not in (other / "matrix.toml").read_text() + (other / "suite.toml").read_text()
+    models = suites.parent / "models"
+    models.mkdir()
+    shutil.copy(NODES.with_name("classifier.onnx"), models)
+    assert run(bin_folder, models, "retarget", "init").returncode == 0
+    assert '"xla"]' in (models / "suite.toml").read_text()
