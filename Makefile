@@ -9,6 +9,8 @@ EXTRAS := iree,opencl,onnx,models,filecheck,report
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 SITE_STAMP := $(VENV)/.installed-site
+# Other compilers have an environment of their own: their packages are large, and `retarget init` suggests what is installed.
+ORACLES ?= build/oracles
 
 # Hundreds of processes start here: what Python compiles is kept.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,7 +21,7 @@ ifneq (,$(filter C POSIX,$(LC_ALL)))
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: demo suites sanitize toolchains models conformance test test-slow test-all machines reliability mutate check docs site picture bench bench-onnx clean help
+.PHONY: demo suites sanitize toolchains models conformance oracles test test-slow test-all machines reliability mutate check docs site picture bench bench-onnx clean help
 
 help:
 	@echo "make demo         a slice of every shipped suite, on every device found here, and a page of it (a minute and a half when nothing is cached)"
@@ -28,6 +30,7 @@ help:
 	@echo "make toolchains   IREE's runtime for arm64 Linux, which the suites run in an emulator (QEMU)"
 	@echo "make models       whole networks of Python packages, for suites/models (100 MB)"
 	@echo "make conformance  all of ONNX's node tests; writes docs/measurements/conformance.md (minutes when nothing is cached)"
+	@echo "make oracles      suites/stablehlo on XLA, ONNX's node tests on TVM and XLA: is the reference right? (20 minutes when nothing is cached)"
 	@echo "make test         the project's own tests"
 	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
@@ -115,11 +118,26 @@ MUTANTS ?= 20
 mutate: $(DEV_STAMP)
 	$(BIN)/python tests/reliability/mutants.py --each $(MUTANTS) --seed $(SEED) $(PACKAGES)
 
-# The page is written from what was found, also where that is not what was expected.
+# The page is written from what was found, also where that is not what was expected, with what `make oracles` found last.
 conformance: $(STAMP)
 	@mkdir -p build
 	$(BIN)/pytest suites/onnx -m conformance --junitxml=build/conformance.xml $(PYTEST_ARGS); status=$$?; \
-	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml -o docs/measurements/conformance.md && exit $$status
+	$(BIN)/python benchmarks/onnx_conformance.py build/conformance.xml $(wildcard build/oracles.xml) \
+	    -o docs/measurements/conformance.md && exit $$status
+
+# Of the versions that the rules were reviewed with.
+$(ORACLES)/.installed: pyproject.toml docs/examples/retarget-xla/pyproject.toml docs/examples/retarget-tvm/pyproject.toml docs/examples/oracles/constraints.txt
+	$(PYTHON) -m venv $(ORACLES)
+	$(ORACLES)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint docs/examples/oracles/constraints.txt --editable '.[iree,onnx]' \
+	    --editable 'docs/examples/retarget-xla[onnx]' --editable docs/examples/retarget-tvm
+	@touch $@
+
+# A suite has only modules of its own folder. Some of them: make oracles PYTEST_ARGS='-m sample'
+oracles: $(ORACLES)/.installed
+	rm -f docs/examples/oracles/stablehlo/*.mlir
+	cp suites/stablehlo/*.mlir docs/examples/oracles/stablehlo/
+	cp suites/onnx/nodes.toml docs/examples/oracles/onnx/
+	$(ORACLES)/bin/pytest docs/examples/oracles --junitxml=build/oracles.xml $(PYTEST_ARGS)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff check .

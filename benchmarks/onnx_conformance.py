@@ -1,6 +1,7 @@
 """The table of what passes, operators by targets, from junit files of runs of the suite `onnx`.
 
-`python3 benchmarks/onnx_conformance.py junit.xml… -o docs/measurements/conformance.md`
+`python3 benchmarks/onnx_conformance.py junit.xml… -o docs/measurements/conformance.md`: that of `make conformance`, and
+that of `make oracles` where there is one.
 
 A test counts as passed on a target if its run target passed: compiled, ran, and gave what ONNX expects. Expected
 failures are failures here, and so are what an expectation has skipped and what is intermittent, passed or not: the page
@@ -14,7 +15,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,7 +25,7 @@ __all__ = ["Result", "conformance_page", "main", "read_results"]
 
 _INTERMITTENT = "intermittent"
 _STAGES = ("compile", "load", "run", "compare", _INTERMITTENT, "not tried")
-_PACKAGES = ("iree-base-compiler", "iree-base-runtime")
+_OTHERS = {"tvm", "xla"}
 
 _PAGE = """\
 # Conformance: ONNX's node tests
@@ -34,15 +34,14 @@ _PAGE = """\
 of {operators} operators) are compiled, run, and compared with ONNX's results at ONNX's tolerances. The tests of
 functions that define an operator by others (`…_expanded`) count for that operator.
 
-{versions}. Run on {date}.
-Later changes, most of them in the OpenCL package, are not in these figures.
-
 {devices}
+
+Later changes, most of them in the OpenCL package, are not in these figures.
 
 A test passes on a target if it compiles, runs and gives the expected results. `suites/onnx/expectations.toml` lists the
 known failures with their reasons: a run fails if another test fails, or if one of these passes. Tests whose results
 depend on chance are intermittent, and count as failures even if they passed in this run.
-
+{others}
 ## Totals
 
 {totals}
@@ -65,19 +64,32 @@ All other operators: passed tests of all tests. A dash means that no test ran.
 """
 
 
+_ABOUT_OTHERS = """
+TVM and XLA are other compilers, to check the reference with: [is it right?](../extending.md#is-the-reference-right)
+`make oracles` runs them, and `docs/examples/oracles/onnx/expectations.toml` lists their known failures. TVM has a front
+end of its own. XLA reads no ONNX: torch-mlir translates the models to StableHLO, and what does not compile fails mostly
+there. Its importer is IREE's too: XLA is a second opinion on what comes after it, and wrong values may be torch-mlir's.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How one node test ended on one target. `passed` is None where it was skipped; `stage` says where it failed."""
+    """How one node test ended on one target. `passed` is None where it was skipped; `stage` says where it failed.
+
+    `build` names the compiler and its version, `day` is that of the run (`2026-01-31`).
+    """
 
     test: str
     target: str
     device: str
     passed: bool | None
     stage: str = ""
+    build: str = ""
+    day: str = ""
 
 
-def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
-    """Return the results of a junit file's run targets and the day of the run (`2026-01-31`).
+def read_results(path: Path) -> tuple[Result, ...]:
+    """Return the results of a junit file's run targets.
 
     Raises `RetargetError` for a file that is not a junit file, and for one without run targets.
     """
@@ -99,7 +111,8 @@ def read_results(path: Path) -> tuple[tuple[Result, ...], str]:
         )
         raise RetargetError(msg)
     suite = next(root.iter("testsuite"), None)
-    return tuple(results), (suite.get("timestamp", "") if suite is not None else "").partition("T")[0]
+    day = (suite.get("timestamp", "") if suite is not None else "").partition("T")[0]
+    return tuple(replace(result, day=day) for result in results)
 
 
 def _result(case: ElementTree.Element) -> Result | None:
@@ -119,6 +132,7 @@ def _result(case: ElementTree.Element) -> Result | None:
         device=properties.get("retarget.device", ""),
         passed=passed,
         stage=stage if passed is False else "",
+        build=properties.get("retarget.compiler_build", "").partition(" (")[0],
     )
 
 
@@ -147,7 +161,7 @@ def _skipped(cases: Iterable[ElementTree.Element]) -> Iterable[Result]:
                 yield Result(test=name.removesuffix(ending), target=target, device="", passed=None)
 
 
-def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str, versions: Sequence[str]) -> str:
+def conformance_page(manifest: Manifest, results: Iterable[Result]) -> str:
     """Return the page, in Markdown."""
     given = _judged(results)
     operators = {name: tags[0].removeprefix("op-") for name, tags in manifest.tests.items()}
@@ -171,8 +185,7 @@ def conformance_page(manifest: Manifest, results: Iterable[Result], *, date: str
         package=manifest.package,
         tests=len(manifest.tests),
         operators=len(names),
-        versions=", ".join(versions),
-        date=date,
+        others=_ABOUT_OTHERS if _OTHERS & {*targets} else "",
         devices="\n".join(_devices(given, targets)),
         totals=_table(["", *targets], [["tests", *totals], ["whole operators", *whole]]),
         stages=_table(["", *targets], [[stage, *(str(stages[one, stage]) for one in targets)] for stage in _STAGES]),
@@ -195,8 +208,13 @@ def _judged(results: Iterable[Result]) -> list[Result]:
 
 
 def _devices(results: Iterable[Result], targets: Sequence[str]) -> list[str]:
-    found = {result.target: result.device for result in results if result.device}
-    return [f"- {target}: {found.get(target, 'no device was opened')}" for target in targets]
+    found = {result.target: result for result in results if result.device}
+    return [
+        f"- {target}: {one.device}; {one.build}, run on {one.day}"
+        if (one := found.get(target))
+        else f"- {target}: no device was opened"
+        for target in targets
+    ]
 
 
 def _cell(passed: int, run: int) -> str:
@@ -208,16 +226,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
 
 
-def _versions() -> list[str]:
-    found = []
-    for package in _PACKAGES:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            found.append(f"{package} (not installed where this page was written)")
-    return found
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the page. Return the exit status: 0 written, 1 an error."""
     parser = argparse.ArgumentParser(description="Write the table of what passes from junit files.")
@@ -227,10 +235,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         manifest = read_manifest(arguments.manifest)
-        read = [read_results(path) for path in arguments.junit]
-        results = {(one.target, one.test): one for found, _ in read for one in found}
-        date = max(day for _, day in read)
-        page = conformance_page(manifest, results.values(), date=date, versions=_versions())
+        results = {(one.target, one.test): one for path in arguments.junit for one in read_results(path)}
+        page = conformance_page(manifest, [one for one in results.values() if one.test in manifest.tests])
         write_atomically(arguments.output, page.encode())
     except RetargetError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -15,6 +15,8 @@ import pytest
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLE = CHECKOUT / "docs" / "examples" / "retarget-xla"
 
+NODES = EXAMPLE.with_name("retarget-tvm") / "suites" / "nodes.toml"
+
 ON_XLA = '[[module_test_suite]]\nname = "more"\nsrcs = ["*.mlir"]\nkind = "cases"\ntargets = ["xla"]\n'
 
 TYPES = (
@@ -32,7 +34,17 @@ def bin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = shutil.copytree(EXAMPLE, folder / "source")
     uv, python = find_uv_bin(), folder / "venv/bin/python"
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
-    install = [uv, "pip", "install", "--quiet", "--python", python, "--editable", f"{CHECKOUT}[iree]", source]
+    install = [
+        uv,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        python,
+        "--editable",
+        f"{CHECKOUT}[iree]",
+        f"{source}[onnx]",
+    ]
     subprocess.run(install, check=True)
     return python.parent
 
@@ -74,7 +86,8 @@ def test_xla_and_iree_agree_and_a_second_session_reuses_the_executables(bin_fold
     for target in ("layers_xla-cpu_xla", "layers_llvm-cpu_local-sync", "layers_vmvx_local-sync"):
         assert {found[f"{target}[{case}]"] for case in ("by-hand", "numpy", "all-agree")} == {"SUBPASSED"}
     assert found["checks_xla-cpu_xla[doubles_until_large]"] == "SUBPASSED"
-    assert re.search(r"^compiler: jaxlib \d+\.\d+\.\d+ \(build [0-9a-f]{12}\) \(xla-cpu\)$", first.stdout, re.MULTILINE)
+    build = r"^compiler: jaxlib \d+\.\d+\.\d+, torch-mlir \d+, onnx \S+ \(build [0-9a-f]{12}\) \(xla-cpu\)$"
+    assert re.search(build, first.stdout, re.MULTILINE)
     assert "compiled 6, reused 0" in first.stdout
     second = run_pytest(bin_folder, suites)
     assert "compiled 0, reused 6" in second.stdout
@@ -136,6 +149,39 @@ def test_what_xla_refuses_is_a_compile_failure_with_its_words_and_a_crash_is_one
 
 
 @pytest.mark.slow
+def test_a_program_that_does_not_end_fails_its_target_and_no_other(bin_folder: Path, suites: Path) -> None:
+    (suites / "suite.toml").write_text(ON_XLA.replace('"cases"', '"check"\ntimeout = 20'))
+    for file in suites.glob("layers*"):
+        file.unlink()
+    text = (suites / "checks.mlir").read_text()
+    again = text.replace("stablehlo.compare LT, %value, %limit", "stablehlo.compare GE, %limit, %limit")
+    (suites / "again.mlir").write_text(again)
+    done = run_pytest(bin_folder, suites, "-v")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = outcomes(done)
+    assert (found["again_xla-cpu"], found["again_xla-cpu_xla"]) == ("PASSED", "FAILED")
+    assert found["checks_xla-cpu_xla"] == "PASSED"
+    assert "timed out after 20 s in" in done.stdout
+
+
+@pytest.mark.slow
+def test_onnx_models_run_by_way_of_stablehlo(bin_folder: Path, suites: Path) -> None:
+    for file in (*suites.glob("layers*"), *suites.glob("checks*")):
+        file.unlink()
+    shutil.copy(NODES, suites)
+    (suites / "suite.toml").write_text(
+        '[[module_test_suite]]\nname = "nodes"\nsrcs = ["nodes.toml"]\nkind = "onnx-backend"\ntargets = ["xla"]\n'
+    )
+    done = run_pytest(bin_folder, suites, "-v")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = outcomes(done)
+    failed = {name for name, outcome in found.items() if outcome == "FAILED"}
+    assert failed == {"test_lstm_defaults_xla-cpu"}
+    assert found["test_gemm_default_scalar_bias_xla-cpu_xla"] == found["test_and2d_xla-cpu_xla"] == "PASSED"
+    assert "compile: error: unimplemented: start is not constant" in done.stdout
+
+
+@pytest.mark.slow
 def test_values_of_each_element_type_come_back_as_they_were(bin_folder: Path, suites: Path) -> None:
     for file in (*suites.glob("layers*"), *suites.glob("checks*")):
         file.unlink()
@@ -159,7 +205,7 @@ def test_values_of_each_element_type_come_back_as_they_were(bin_folder: Path, su
 
 
 @pytest.mark.slow
-def test_init_suggests_xla_for_stablehlo_and_not_for_other_modules(bin_folder: Path, suites: Path) -> None:
+def test_init_suggests_xla_for_stablehlo_and_onnx_and_not_for_other_modules(bin_folder: Path, suites: Path) -> None:
     for file in suites.glob("*.toml"):
         file.unlink()
     done = run(bin_folder, suites, "retarget", "init")
@@ -173,3 +219,8 @@ def test_init_suggests_xla_for_stablehlo_and_not_for_other_modules(bin_folder: P
     )
     assert run(bin_folder, other, "retarget", "init").returncode == 0
     assert "xla" not in (other / "matrix.toml").read_text() + (other / "suite.toml").read_text()
+    models = suites.parent / "models"
+    models.mkdir()
+    shutil.copy(NODES.with_name("classifier.onnx"), models)
+    assert run(bin_folder, models, "retarget", "init").returncode == 0
+    assert '"xla"]' in (models / "suite.toml").read_text()

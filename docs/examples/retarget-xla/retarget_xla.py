@@ -1,7 +1,7 @@
 """XLA as a compiler and a driver: StableHLO on XLA's CPU client, for a second opinion beside IREE or another compiler.
 
-The package `jaxlib` has both; it is imported inside the methods only. XLA compiles one function, `main`, at a time, so
-an artifact has the serialised executable of each public function.
+`jaxlib` has both; it is imported inside the methods only. XLA compiles one function, `main`, at a time: an artifact has
+each public function's serialised executable. `torch-mlir` imports ONNX models, as it does for IREE.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from importlib import metadata
-from io import BytesIO
+from importlib import metadata, util
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from msgspec import MsgspecError, Struct, msgpack
 from retarget import extension as api
-from retarget.extension import CompilerError, DriverError, UnavailableError, hookimpl
 
 
 def build() -> str:
-    """Name what decides: jaxlib, by the digests of its files that its wheel lists, this module, XLA's own variable."""
-    try:
-        jaxlib = metadata.distribution("jaxlib")
-    except metadata.PackageNotFoundError as error:
-        raise UnavailableError("jaxlib is not installed", hint="pip install jaxlib") from error
-    content = f"{jaxlib.read_text('RECORD')} {api.code_digest('retarget_xla')} {os.environ.get('XLA_FLAGS')}"
-    return f"jaxlib {jaxlib.version} (build {sha256(content.encode()).hexdigest()[:12]})"
+    """Name what decides: the packages, by the files that their wheels list, this module, and XLA's own variable."""
+    found = {name: one for name in ("jaxlib", "torch-mlir", "onnx") for one in metadata.distributions(name=name)}
+    if "jaxlib" not in found:
+        raise api.UnavailableError("jaxlib is not installed", hint="pip install jaxlib")
+    records = [one.read_text("RECORD") for one in found.values()]
+    content = f"{records} {api.code_digest('retarget_xla')} {os.environ.get('XLA_FLAGS')}"
+    versions = ", ".join(f"{name} {one.version}" for name, one in found.items())
+    return f"{versions} (build {sha256(content.encode()).hexdigest()[:12]})"
 
 
 def xla() -> Any:
@@ -42,21 +41,18 @@ def xla() -> Any:
     return xla_client
 
 
-@cache
-def client() -> Any:
-    return xla().make_cpu_client(asynchronous=False)
+client = cache(lambda: xla().make_cpu_client(asynchronous=False))
 
 
 class Function(Struct):
-    """A function of an artifact. `checks` are kinds and tolerances of what it returns after its `results`."""
-
     name: str
     inputs: tuple[str, ...]
     results: tuple[str, ...]
-    checks: list[tuple[str, float, float]]
+    checks: list[tuple[str, float, float]]  # kinds and tolerances of what it returns after its `results`
     code: bytes = b""
 
 
+TO_STABLEHLO = "builtin.module(torch-onnx-to-torch-backend-pipeline,torch-backend-to-stablehlo-backend-pipeline)"
 TYPE = r"tensor<[^<>]*(?:<\w+>)?>"
 HIDDEN = re.compile(rf"%([\w$.-]+)\s*=\s*util\.unfoldable_constant\s+(dense<[^>]*>)\s*:\s*({TYPE})")
 CHECK = re.compile(
@@ -102,34 +98,41 @@ def return_checks(function: Any) -> list[tuple[str, float, float]]:
     return checks
 
 
-def as_main(module: Any, name: str) -> bytes:
-    """Return the bytecode of the module with the function `name` as `main`."""
+def as_main(module: Any, name: str) -> str:
+    """Return the text of the module with the function `name` as `main`."""
     from jaxlib.mlir import ir
 
-    copy, stream = module.operation.clone(), BytesIO()
+    copy = module.operation.clone()
     for old, new in (("main", "main.other"), (name, "main")) if name != "main" else ():
         if old in ir.SymbolTable(copy):
             ir.SymbolTable.replace_all_symbol_uses(old, new, copy.operation)
             ir.SymbolTable.set_symbol_name(ir.SymbolTable(copy)[old], new)
-    copy.operation.write_bytecode(stream)
-    return stream.getvalue()
+    return str(copy)
 
 
-def options_of(flags: Sequence[str]) -> Any:
-    """Return the options that flags such as `--xla_cpu_enable_fast_math=true` set."""
-    options, pairs = xla().CompileOptions(), []
-    for flag in flags:
-        name, _, value = flag.removeprefix("--").partition("=")
-        if not flag.startswith("--xla_"):
-            raise CompilerError(f"found the flag {flag}, expected an option of XLA: --xla_NAME=VALUE", verdict=True)
-        pairs.append((name, {"": True, "true": True, "false": False}.get(value, value)))
-    options.env_option_overrides = pairs
-    return options
+def from_onnx(source: bytes) -> bytes:
+    """Return an ONNX model in StableHLO. Errors are of many types."""
+    import onnx
+    from torch_mlir import ir, passmanager
+    from torch_mlir.dialects import torch
+    from torch_mlir.extras.onnx_importer import ModelInfo, NodeImporter
+
+    with ir.Context() as context:
+        torch.register_dialect(context)
+        model = ModelInfo(onnx.shape_inference.infer_shapes(onnx.load_from_string(source), data_prop=True))
+        module = model.create_module(context=context).operation
+        NodeImporter.define_function(model.main_graph, module).import_all()
+        passmanager.PassManager.parse(TO_STABLEHLO).run(module)
+        return str(module).encode()
 
 
 def compile_module(source: bytes, name: str, flags: Sequence[str]) -> bytes:
     """Compile each public function. Raises `CompilerError` with the diagnostics."""
-    options = options_of(flags)  # sets what jaxlib reads when it is imported
+    if wrong := [flag for flag in flags if not flag.startswith("--xla_")]:
+        raise api.CompilerError(f"found the flag {wrong[0]}, expected an option of XLA: --xla_NAME=VALUE", verdict=True)
+    options = xla().CompileOptions()  # sets what jaxlib reads when it is imported
+    pairs = [flag[2:].partition("=")[::2] for flag in flags]
+    options.env_option_overrides = [(of, {"": True, "true": True, "false": False}.get(to, to)) for of, to in pairs]
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
     from jaxlib.mlir.dialects import chlo, stablehlo
@@ -143,6 +146,7 @@ def compile_module(source: bytes, name: str, flags: Sequence[str]) -> bytes:
         chlo.register_dialect(context)
         context.allow_unregistered_dialects = True
         try:
+            source = from_onnx(source) if name.endswith(".onnx") else source
             if source.startswith(b"ML\xefR"):
                 module = stablehlo.deserialize_portable_artifact(context, source)
             else:
@@ -154,17 +158,20 @@ def compile_module(source: bytes, name: str, flags: Sequence[str]) -> bytes:
             for function in found:
                 compiled = client().compile_and_load(as_main(module, function.name), client().local_devices(), options)
                 function.code = client().serialize_executable(compiled)
-        except (ir.MLIRError, ValueError, xla().XlaRuntimeError) as error:
-            is_verdict = not str(error).startswith("RESOURCE_EXHAUSTED")
-            text = re.sub(r"^(?:[A-Z_]+: |Unable to parse module assembly:\n)", "", str(error)).strip()
-            text = re.sub(r'(?m)^ *(\w+: )?"?-"?:(\d+:\d+: )', rf"{name}:\2\1", text)
-            first = re.search(r"(?m)^.*\berror: .*|\A.*", text)
-            raise CompilerError(first[0] if first else text, text, verdict=is_verdict) from error
+        except ImportError as error:
+            raise api.UnavailableError(str(error), hint="pip install torch-mlir onnx") from error
+        except Exception as error:  # of many types
+            text = re.sub(r"^(?:[A-Z_]+: |Unable to parse .*:\n|Failure while .*:\n)", "", str(error) or repr(error))
+            text = re.sub(r'(?m)^ *(\w+: )?"?-"?:(\d+:\d+: )', rf"{name}:\2\1", text).strip()
+            first = (re.findall(r"(?m)^.*\berror: .*", text) or text.splitlines())[0]
+            first = re.sub(r': "[^"]*"(?=: )|: [%"].*?(?:<\{\w+ =( "[^"]*").*|$)', r"\1", first)
+            is_verdict = not isinstance(error, OSError | MemoryError) and "RESOURCE_EXHAUSTED" not in str(error)
+            raise api.CompilerError(first, text, verdict=is_verdict) from error
     return msgpack.encode(found)
 
 
 class XlaCompiler(api.Compiler):
-    """Compiles StableHLO for this CPU. Its flags are XLA's options."""
+    """Compiles StableHLO, and ONNX models, for this CPU. Its flags are XLA's options."""
 
     name = "xla"
     artifact_suffix = ".xla"
@@ -189,19 +196,20 @@ class XlaCompiler(api.Compiler):
         return (sys.executable, "-m", "retarget_xla", str(target.module.path), str(output), *flags)
 
     def suggest_targets(self, devices: Mapping[str, Sequence[api.DeviceInfo]]) -> Sequence[api.SuggestedTarget]:
-        comment = "XLA on this machine's CPU, for StableHLO only: a second opinion."
+        comment = "XLA on this machine's CPU, for StableHLO and ONNX: a second opinion."
         target = api.SuggestedTarget(name="xla", comment=comment, compiler_config="xla-cpu", drivers=("xla",))
         return (target,) if "xla" in devices else ()
 
     def takes(self, source: Path) -> bool:
-        return re.search(rb"\b(?:stable|v)hlo\b", source.read_bytes()) is not None
+        is_model = source.suffix == ".onnx" and util.find_spec("torch_mlir") is not None
+        return is_model or re.search(rb"\b(?:stable|v)hlo\b", source.read_bytes()) is not None
 
 
 def functions_in(artifact: bytes) -> list[Function]:
     try:
         return msgpack.decode(artifact, type=list[Function])
     except MsgspecError as error:
-        raise DriverError(f"found no artifact of XLA: {error}", hint="compile it again", harmless=True) from error
+        raise api.DriverError(f"found no artifact of XLA: {error}", hint="compile it again", harmless=True) from error
 
 
 class XlaDriver(api.Driver):
@@ -212,15 +220,16 @@ class XlaDriver(api.Driver):
         return build()
 
     def probe(self) -> Sequence[api.DeviceInfo]:
-        of: dict[str, Any] = {"driver_name": "XLA", "driver_version": build().split()[1], "runtime": build()}
+        of: dict[str, Any] = {"driver_name": "XLA", "driver_version": metadata.version("jaxlib"), "runtime": build()}
         cpu: dict[str, Any] = {"uri": "xla://0", "name": "XLA on the CPU", "physical_id": "cpu", "type": "cpu"}
         return (api.DeviceInfo(driver=self.name, ordinal=0, exclusive=False, **of, **cpu),)
 
     def open(self, config: api.RuntimeConfig) -> XlaDevice:
-        for device in config.devices:
-            if device not in ("0", "xla://0"):
-                raise UnavailableError(f"found no device {device} of XLA, expected xla://0, the CPU")
-        return XlaDevice(self.probe())
+        if unknown := {*config.devices} - {"0", "xla://0"}:
+            raise api.UnavailableError(f"found no device {' '.join(unknown)} of XLA, expected xla://0, the CPU")
+        device = XlaDevice()
+        device.infos = self.probe()
+        return device
 
     def functions(self, artifact: bytes) -> Sequence[api.FunctionInfo]:
         return [
@@ -230,9 +239,6 @@ class XlaDriver(api.Driver):
 
 
 class XlaDevice(api.Device):
-    def __init__(self, infos: Sequence[api.DeviceInfo]) -> None:
-        self.infos = infos
-
     def load(self, artifact: bytes) -> XlaProgram:
         return XlaProgram(artifact)
 
@@ -249,7 +255,7 @@ class XlaProgram(api.Program):
                 expected = [f"{of.numpy_dtype()}{[*of.dimensions()]}" for of in parameters]
                 self._loaded[function.name] = function, loaded, expected
         except xla().XlaRuntimeError as error:
-            raise DriverError(str(error), hint="compile the module again", harmless=True) from error
+            raise api.DriverError(str(error), hint="compile the module again", harmless=True) from error
 
     def call(self, function: str, inputs: Sequence[api.Array], on_check: api.CheckSink) -> Sequence[api.Array]:
         import numpy as np
@@ -257,12 +263,12 @@ class XlaProgram(api.Program):
         described, executable, expected = self._loaded[function]
         found = [f"{value.dtype}{[*value.shape]}" for value in inputs]
         if found != expected:  # XLA itself compares sizes in bytes only
-            raise DriverError(f"found the arguments {', '.join(found)}, expected {', '.join(expected)}")
+            raise api.DriverError(f"found the arguments {', '.join(found)}, expected {', '.join(expected)}")
         try:
             returned = executable.execute([self._on_device(value) for value in inputs])
             values = [np.array(value._single_device_array_to_np_array_did_copy()[0]) for value in returned]  # noqa: SLF001
         except xla().XlaRuntimeError as error:
-            raise DriverError(str(error)) from error
+            raise api.DriverError(str(error)) from error
         own, compared = values[: len(described.results)], iter(values[len(described.results) :])
         for kind, atol, rtol in described.checks:
             actual, wanted = next(compared), None if kind == "all_true" else next(compared)
@@ -276,12 +282,12 @@ class XlaProgram(api.Program):
         return xla().batched_device_put(of, *placed, host_buffer_semantics=copied, enable_x64=True)
 
 
-@hookimpl
+@api.hookimpl
 def retarget_compilers() -> Iterable[api.Compiler]:
     return (XlaCompiler(),)
 
 
-@hookimpl
+@api.hookimpl
 def retarget_drivers() -> Iterable[api.Driver]:
     return (XlaDriver(),)
 
@@ -290,5 +296,5 @@ if __name__ == "__main__":  # what `reproduce` names
     _, source, output, *flags = sys.argv
     try:
         Path(output).write_bytes(compile_module(Path(source).read_bytes(), Path(source).name, flags))
-    except CompilerError as error:
+    except api.CompilerError as error:
         sys.exit(error.diagnostics or str(error))

@@ -32,6 +32,7 @@ def case(test: str, target: str, end: str, *, stage: str = "compare", device: st
         "retarget.runtime": runtime,
         "retarget.stage": stage,
         "retarget.device": device,
+        "retarget.compiler_build": "iree 3.13.0 (build 012345678901)",
         "retarget.intermittent": intermittent,
     }
     properties = "".join(f'<property name="{name}" value="{value}" />' for name, value in values.items() if value)
@@ -87,8 +88,8 @@ def test_operators_are_rows_and_targets_are_columns(manifest: Path, tmp_path: Pa
     assert "| compare | 1 | 0 |" in lines
     assert "| not tried | 0 | 1 |" in lines
     assert not any("opencl" in line for line in lines)
-    assert "- vmvx, local-sync: CPU" in lines
-    assert any(line.endswith("Run on 2026-11-21.") for line in lines)
+    assert "- vmvx, local-sync: CPU; iree 3.13.0, run on 2026-11-21" in lines
+    assert not any("torch-mlir" in line for line in lines)
     assert any("(onnx 1.23.2: 4" in line for line in lines)
 
 
@@ -103,6 +104,22 @@ def test_what_is_intermittent_counts_as_failed_whether_it_passed_or_not(manifest
     assert "| tests | 1 of 3 (33.3%) |" in lines
     assert "| intermittent | 2 |" in lines
     assert "| compare | 0 |" in lines
+
+
+def test_other_compilers_have_columns_and_their_own_run(manifest: Path, tmp_path: Path) -> None:
+    iree = junit(tmp_path / "run.xml", case("test_abs", "vmvx/local-sync", PASSED, device="CPU"))
+    others = junit(
+        tmp_path / "oracles.xml",
+        case("test_abs", "tvm/tvm", EXPECTED, device="TVM"),
+        case("test_abs", "xla/xla", PASSED, device="XLA"),
+        case("reduce", "xla/xla", PASSED, device="XLA"),  # a module of suites/stablehlo
+    )
+    others.write_text(others.read_text().replace("2026-11-21", "2026-11-28"))
+    lines = page(manifest, iree, others)
+    assert "| Abs | 1/1 | 0/1 | 1/1 |" in lines
+    assert "| tests | 1 of 1 (100.0%) | 0 of 1 (0.0%) | 1 of 1 (100.0%) |" in lines
+    assert "- tvm: TVM; iree 3.13.0, run on 2026-11-28" in lines
+    assert any("torch-mlir" in line for line in lines)
 
 
 @pytest.mark.parametrize(
