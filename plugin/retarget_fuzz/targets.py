@@ -1,0 +1,194 @@
+"""The configs that run the programs, and how a program fails on each: compiled and run by the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+from retarget.extension import UnavailableError
+from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Observation, RunTarget, RuntimeConfig
+from retarget.session import Engine, RuleSet, Selection
+from retarget.support import RetargetError, first_line, strip_colour
+
+from retarget_fuzz.suites import write_module
+
+if TYPE_CHECKING:
+    from retarget_fuzz.programs.program import Program
+
+_KIND = "cases"
+_SUITE = "fuzz"
+
+
+class Config(Struct, frozen=True, kw_only=True):
+    """A compiler config with a runtime config. `target` is one that is declared with them, `ruled` are those of each
+    suite, with the suite's rules."""
+
+    target: RunTarget
+    ruled: Sequence[tuple[RuleSet, RunTarget]]
+
+    @property
+    def compiler(self) -> str:
+        """The name of the compiler config."""
+        return self.target.compile.compiler.name
+
+    @property
+    def runtime(self) -> RuntimeConfig:
+        """The runtime config."""
+        return self.target.runtime
+
+    @property
+    def name(self) -> str:
+        """Both names, as in those of targets."""
+        return f"{self.compiler}_{self.runtime.name}"
+
+    def compiles(self, module: Module) -> CompileTarget:
+        """Return the target that compiles a module with nothing but the config's flags."""
+        compiled, folder = self.target.compile, module.path.parent
+        name, flags = f"{module.name}_{self.compiler}", compiled.compiler.flags
+        plain = replace(compiled, name=name, suite=_SUITE, kind=_KIND, folder=folder, module=module, flags=flags)
+        return replace(plain, timeout=compiled.compiler.timeout, devices=None)
+
+    def runs(self, compiled: CompileTarget) -> RunTarget:
+        """Return the target that runs it, wherever the runtime config can."""
+        name, runtime = f"{compiled.name}_{self.runtime.name}", self.runtime
+        plain = replace(self.target, name=name, compile=compiled, timeout=runtime.timeout, devices=None)
+        return replace(plain, requires=runtime.requires)
+
+    def excuses(self, way: Observation, engine: Engine) -> bool:
+        """Whether a rule that is in force where the config is declared knows a way to fail, of whatever module."""
+        traits = tuple(info.traits for info in engine.devices(self.runtime))
+        return any(rules.excuses(replace(target, devices=traits), way) for rules, target in self.ruled)
+
+
+def configs_of(selection: Selection) -> tuple[Config, ...]:
+    """Return the configs of the selected run targets, each once, in order. Raises `RetargetError` where two of one name
+    differ."""
+
+    def configs_in(target: RunTarget) -> tuple[CompilerConfig, RuntimeConfig]:
+        return target.compile.compiler, target.runtime
+
+    found: dict[tuple[str, str], list[tuple[RuleSet, RunTarget]]] = {}
+    for one in selection.suites:
+        rules = RuleSet.of(one.suite, selection.registry)
+        new: dict[tuple[str, str], tuple[RuleSet, RunTarget]] = {}
+        for target in one.selected:
+            if isinstance(target, RunTarget):
+                new.setdefault((target.compile.compiler.name, target.runtime.name), (rules, target))
+        for key, ruled in new.items():
+            there = found.setdefault(key, [])
+            if there and configs_in(there[0][1]) != configs_in(ruled[1]):
+                msg = f"found several configs {'_'.join(key)} below the paths, which differ; name the folder of one"
+                raise RetargetError(msg)
+            there.append(ruled)
+    return tuple(Config(target=ruled[0][1], ruled=tuple(ruled)) for ruled in found.values())
+
+
+class Failed(Struct, frozen=True, kw_only=True):
+    """How a program fails on a config. `way` is the first one, without the others that its cases may show."""
+
+    config: Config
+    way: Observation
+    summary: str
+    at_compile: bool = False
+
+    @classmethod
+    def of(cls, config: Config, failure: Failure, *, at_compile: bool = False) -> Failed:
+        """Return what a failure says."""
+        summary = first_line(strip_colour(failure.summary))
+        return cls(config=config, way=failure.observation, summary=summary, at_compile=at_compile)
+
+
+class Runner:
+    """Runs programs on configs. What came of each is kept until `forget`."""
+
+    def __init__(self, engine: Engine, configs: Sequence[Config], folder: Path) -> None:
+        """`folder` takes the programs' files while they are used."""
+        self.engine = engine
+        self.configs = tuple(configs)
+        self._folder = folder
+        self._modules: dict[str, Module] = {}
+        self._known: dict[tuple[str, str], Failed | None] = {}
+        self.ran: Counter[str] = Counter()
+        self.no_verdict: Counter[str] = Counter()
+
+    def submit(self, programs: Iterable[Program]) -> None:
+        """Have programs compiled ahead, for all configs."""
+        self.engine.submit(
+            config.compiles(self._module(program)) for program in programs for config in self.configs
+        )
+
+    def failures(self, program: Program, configs: Sequence[Config] = ()) -> tuple[Failed, ...]:
+        """Return how a program fails on some configs, or on all. Raises `UnavailableError` and `RetargetError`."""
+        return tuple(found for config in configs or self.configs if (found := self._outcome(program, config)))
+
+    def fails_again(self, program: Program, failed: Failed) -> bool:
+        """Whether a program, once more compiled if that failed, and run, fails in the same way."""
+        compiled = failed.config.compiles(self._module(program))
+        if failed.at_compile:
+            self.engine.compile_again(compiled)
+        again = self._run(compiled, failed.config)
+        return again is not None and again.way == failed.way
+
+    def statistics(self, program: Program) -> Mapping[str, int]:
+        """Return how many dispatches each compiler config makes of a program, where its compiler says so."""
+        found = {config.compiler: config.compiles(self._module(program)) for config in self.configs}
+        said = {name: self.engine.program_statistics(target) for name, target in found.items()}
+        return {name: one.dispatches for name, one in said.items() if one is not None}
+
+    def forget(self) -> None:
+        """Remove the programs' files, and what came of them."""
+        for module in self._modules.values():
+            shutil.rmtree(module.path.parent, ignore_errors=True)
+        self._modules.clear()
+        self._known.clear()
+
+    def _module(self, program: Program) -> Module:
+        digest = digest_of(program)
+        if digest not in self._modules:
+            self._modules[digest] = write_module(self._folder / digest, program)
+        return self._modules[digest]
+
+    def _outcome(self, program: Program, config: Config) -> Failed | None:
+        key = digest_of(program), config.name
+        if key not in self._known:
+            self._known[key] = self._run(config.compiles(self._module(program)), config)
+            self.ran[config.name] += 1
+        return self._known[key]
+
+    def _run(self, compiled: CompileTarget, config: Config) -> Failed | None:
+        outcome = self.engine.compile(compiled)
+        failure, at_compile = outcome.failure, outcome.artifact is None
+        if outcome.artifact is not None:
+            failure = self.engine.run(config.runs(compiled), outcome.artifact).failure
+        if failure is None:
+            return None
+        if failure.no_verdict:
+            self.no_verdict[config.name] += 1
+            return None
+        return Failed.of(config, failure, at_compile=at_compile)
+
+
+def digest_of(program: Program) -> str:
+    """Return what tells a program from all others: the digest of its module and inputs."""
+    digest = hashlib.sha256(program.module().encode())
+    for array in program.inputs:
+        digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def available(engine: Engine, configs: Sequence[Config]) -> tuple[Sequence[Config], Sequence[str]]:
+    """Return the configs that this machine can run, and why it cannot run the others. Raises `RetargetError`."""
+    usable, lacking = [], []
+    for config in configs:
+        try:
+            engine.check_available(config.runs(config.compiles(Module(name=_SUITE, path=Path(_SUITE)))))
+            usable.append(config)
+        except UnavailableError as error:
+            lacking.append(f"{config.name}: {first_line(str(error))}")
+    return usable, lacking
