@@ -119,9 +119,7 @@ class Runner:
 
     def submit(self, programs: Iterable[Program]) -> None:
         """Have programs compiled ahead, for all configs."""
-        self.engine.submit(
-            config.compiles(self._module(program)) for program in programs for config in self.configs
-        )
+        self.engine.submit(config.compiles(self._module(program)) for program in programs for config in self.configs)
 
     def failures(self, program: Program, configs: Sequence[Config] = ()) -> tuple[Failed, ...]:
         """Return how a program fails on some configs, or on all. Raises `UnavailableError` and `RetargetError`."""

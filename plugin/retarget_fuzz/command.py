@@ -1,0 +1,264 @@
+"""`retarget fuzz`: programs that nobody wrote, run on the selected configs until the time is up."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from retarget.cli import (
+    add_path_arguments,
+    add_toolchain_argument,
+    output_folder,
+    print_note,
+    read_declared,
+    text_table,
+    whole_number,
+)
+from retarget.session import TIMEOUTS, Engine
+from retarget.support import RetargetError, ScratchFolder, counted, did_you_mean, display_path, first_line, install_hint
+
+from retarget_fuzz.corpus import Corpus
+from retarget_fuzz.found import TABLE, Finding, Findings, expect_declared_above
+from retarget_fuzz.programs.program import DEFAULT_TYPES, DIALECTS, ELEMENT_TYPES
+from retarget_fuzz.search import Search
+from retarget_fuzz.targets import Failed, Runner, available, configs_of
+
+if TYPE_CHECKING:
+    from retarget_fuzz.programs.program import Program
+
+_DEFAULT_SECONDS = 600.0
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_COMPILE_SECONDS, _RUN_SECONDS = 120.0, 60.0
+"""How long a program may take before it hangs: most take a tenth of a second."""
+_BUNDLE_SECONDS = 900.0
+_TICK = 0.5
+"""Seconds between two lines on a terminal."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `retarget fuzz`."""
+    add_path_arguments(parser, expressions=True)
+    add_toolchain_argument(parser)
+    parser.add_argument(
+        "--for",
+        dest="seconds",
+        type=_duration,
+        metavar="TIME",
+        help="how long: 90s, 10m or 1h (10m, without an end with --most)",
+    )
+    parser.add_argument("--most", type=whole_number, metavar="N", help="how many programs")
+    parser.add_argument(
+        "-o", dest="output", type=output_folder, default=Path("found"), metavar="DIR", help="what is found (found)"
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="where the numbers of Hypothesis come from")
+    parser.add_argument(
+        "--corpus", type=output_folder, metavar="DIR", help="keep programs there that pass and cover something new"
+    )
+    parser.add_argument(
+        "--dialect",
+        nargs="+",
+        action="extend",
+        type=_dialect,
+        default=[],
+        metavar="NAME",
+        help=f"of programs, of {', '.join(DIALECTS)} (all)",
+    )
+    parser.add_argument(
+        "--types",
+        nargs="+",
+        action="extend",
+        type=_element_type,
+        default=[],
+        metavar="TYPE",
+        help=f"of elements, of {', '.join(ELEMENT_TYPES)} ({' '.join(DEFAULT_TYPES)})",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search, and return 1 if something new was found. Raises `argparse.ArgumentError` and `RetargetError`."""
+    if importlib.util.find_spec("hypothesis") is None:
+        msg = f"programs are made by the package hypothesis, which is not installed; {install_hint('fuzz')}"
+        raise RetargetError(msg)
+    selection = read_declared(arguments, arguments.path)
+    configs = configs_of(selection)
+    if not configs:
+        msg = f"found no run target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
+        raise argparse.ArgumentError(None, msg)
+    findings = Findings.read(arguments.output)
+    expect_declared_above(arguments.output, "-o", configs)
+    corpus = None
+    if arguments.corpus is not None:
+        corpus = Corpus.read(arguments.corpus)
+        expect_declared_above(arguments.corpus, "--corpus", configs)
+    seed = random.SystemRandom().randrange(1_000_000) if arguments.seed is None else arguments.seed
+    with ScratchFolder("fuzz") as scratch:
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(scratch.path / "hypothesis"))
+        with Engine(
+            registry=selection.registry,
+            cache=scratch.path / "cache",
+            extensions=selection.extensions,
+            shared=False,
+            timeouts=replace(TIMEOUTS, compile=_COMPILE_SECONDS, run=_RUN_SECONDS),
+            note=print_note,
+        ) as engine:
+            usable, lacking = available(engine, configs)
+            sys.stderr.writelines(f"left out: {line}\n" for line in lacking)
+            if not usable:
+                msg = "none of the selected configs can run on this machine; `retarget devices` shows its devices"
+                raise RetargetError(msg)
+            runner = Runner(engine, usable, scratch.path / "programs")
+            return _search(arguments, runner, findings, corpus, seed)
+
+
+def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, corpus: Corpus | None, seed: int) -> int:
+    from retarget_fuzz.programs.strategies import programs  # imports Hypothesis
+
+    seconds = arguments.seconds or (None if arguments.most else _DEFAULT_SECONDS)
+    strategy = programs(tuple(arguments.dialect) or DIALECTS, tuple(arguments.types) or DEFAULT_TYPES)
+    watcher = _Watcher(arguments, runner, findings, corpus)
+    search = Search(runner, strategy, findings, watcher, seed=seed, seconds=seconds, most=arguments.most)
+    watcher.search = search
+    print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")
+    try:
+        search.run()
+    finally:  # of Ctrl-C, too
+        watcher.erase()
+        if findings.all:
+            findings.write()
+        sys.stdout.write("".join(f"{line}\n" for line in watcher.summary()))
+    return 1 if findings.new else 0
+
+
+class _Watcher:
+    """Shows how far a search is, and does with what it finds what the user asked for."""
+
+    search: Search
+
+    def __init__(
+        self, arguments: argparse.Namespace, runner: Runner, findings: Findings, corpus: Corpus | None
+    ) -> None:
+        self._arguments = arguments
+        self._runner = runner
+        self._findings = findings
+        self._corpus = corpus
+        self._kept = 0
+        self._started = time.monotonic()
+        self._shown = 0.0
+        is_log = os.environ.get("TERM", "dumb") == "dumb" or "CI" in os.environ
+        self._is_terminal = sys.stderr.isatty() and not is_log
+
+    def progress(self, doing: str) -> None:
+        """Show a line on a terminal."""
+        now = time.monotonic()
+        if self._is_terminal and now - self._shown > _TICK:
+            self._shown = now
+            width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            text = "; ".join(filter(None, (self._rate(), counted(len(self._findings.new), "finding"), doing)))
+            sys.stderr.write(f"\r{text[:width]}\033[K")
+            sys.stderr.flush()
+
+    def erase(self) -> None:
+        """Show no line any more."""
+        if self._is_terminal and self._shown:
+            sys.stderr.write("\r\033[K")
+
+    def found(self, finding: Finding, failed: Failed) -> None:
+        """Say what was found, and pack it."""
+        self.erase()
+        folder = self._findings.folder / finding.name
+        sys.stdout.write(f"{display_path(folder)}: {finding.title} ({', '.join(finding.configs)})\n")
+        sys.stdout.flush()
+        self.progress(f"packing {finding.name}")
+        finding.bundle = _bundle(folder, finding, failed, self._arguments)
+
+    def passed(self, program: Program) -> None:
+        """Keep a program in the corpus if it covers something new."""
+        if self._corpus is not None:
+            dispatches = self._runner.statistics(program)
+            self._kept += self._corpus.consider(program, dispatches, self._runner.configs)
+
+    def summary(self) -> Iterator[str]:
+        """Yield the lines at the end."""
+        did, runner = self.search.statistics, self._runner
+        header = ("config", "runs", "failed", "known by rules", "known findings", "not repeated", "no verdict")
+        rows = []
+        for config in runner.configs:
+            name = config.name
+            counts = (runner.ran, did.failures, did.excused, did.known, did.unsteady, runner.no_verdict)
+            rows.append([name, *(str(count[name]) for count in counts)])
+        yield text_table(header, rows)
+        rejected = f"{did.rejected} rejected, {did.reductions} more to reduce what failed"
+        yield f"{self._rate()}; {rejected}"
+        if self._corpus is not None:
+            yield f"corpus {display_path(self._corpus.folder)}: {self._kept} kept, {len(self._corpus.entries)} in all"
+        known = len(self._findings.known)
+        more = f", {counted(known, 'finding')} of earlier runs" if known else ""
+        where = f": {display_path(self._findings.folder / TABLE)}" if self._findings.all else ""
+        yield f"{counted(len(self._findings.new), 'new finding')}{more}{where}"
+
+    def _rate(self) -> str:
+        programs, seconds = self.search.statistics.programs, time.monotonic() - self._started
+        return f"{counted(programs, 'program')} in {seconds:.0f} s, {programs / max(seconds, 0.001):.1f} a second"
+
+
+def _bundle(folder: Path, finding: Finding, failed: Failed, arguments: argparse.Namespace) -> str:
+    """Have `retarget repro` write the bundle of what was found; return what it says."""
+    target = f"module_{failed.config.compiler}"
+    if not failed.at_compile:
+        target += f"_{failed.config.runtime.name}"
+    command = [sys.executable, "-m", "retarget.cli", "repro", f"{folder}/suite.toml::{finding.name}::{target}"]
+    command += ["-o", f"{folder}/bundle.tar.zst"]
+    command += [f"--retarget-extension={name}" for name in arguments.retarget_extension]
+    command += [f"--retarget-toolchain={text}" for text in arguments.retarget_toolchain]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_BUNDLE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"none: `retarget repro` took longer than {_BUNDLE_SECONDS:.0f} s"
+    if done.returncode == 0:
+        return (done.stdout.splitlines() or ["made"])[-1]
+    return f"none: {first_line(done.stderr, f'exit status {done.returncode}')}"
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _duration(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if match and (seconds := float(match[1]) * _UNITS[match[2]]) > 0:
+        return seconds
+    msg = f"found {text!r}, expected a time such as 90s, 10m or 1h"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def _seed(text: str) -> int:
+    if text.isascii() and text.isdigit():
+        return int(text)
+    msg = f"found {text!r}, expected a whole number"
+    raise argparse.ArgumentTypeError(msg)
+
+
+def _dialect(text: str) -> str:
+    return _one_of(text, DIALECTS, "a dialect")
+
+
+def _element_type(text: str) -> str:
+    return _one_of(text, ELEMENT_TYPES, "an element type")
+
+
+def _one_of(text: str, known: Sequence[str], what: str) -> str:
+    if text in known:
+        return text
+    msg = f"found {text!r}, expected {what}{did_you_mean(text, known) or f': {chr(44).join(known)}'}"
+    raise argparse.ArgumentTypeError(msg)
