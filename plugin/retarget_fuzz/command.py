@@ -7,10 +7,11 @@ import importlib.util
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,22 @@ from retarget.cli import (
     whole_number,
 )
 from retarget.session import TIMEOUTS, Engine
-from retarget.support import RetargetError, ScratchFolder, counted, did_you_mean, display_path, first_line, install_hint
+from retarget.support import (
+    RetargetError,
+    ScratchFolder,
+    counted,
+    did_you_mean,
+    display_path,
+    first_line,
+    install_hint,
+    listed,
+)
 
 from retarget_fuzz.corpus import Corpus
-from retarget_fuzz.found import TABLE, Finding, Findings, expect_declared_above
+from retarget_fuzz.found import TABLE, Finding, Findings, why_unseen
 from retarget_fuzz.programs.program import DEFAULT_TYPES, DIALECTS, ELEMENT_TYPES
 from retarget_fuzz.search import Search
-from retarget_fuzz.targets import Failed, Runner, available, configs_of
+from retarget_fuzz.targets import Config, Failed, Runner, configs_of
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -95,11 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found no run target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
     findings = Findings.read(arguments.output)
-    expect_declared_above(arguments.output, "-o", configs)
-    corpus = None
-    if arguments.corpus is not None:
-        corpus = Corpus.read(arguments.corpus)
-        expect_declared_above(arguments.corpus, "--corpus", configs)
+    corpus = None if arguments.corpus is None else Corpus.read(arguments.corpus)
     seed = random.SystemRandom().randrange(1_000_000) if arguments.seed is None else arguments.seed
     with ScratchFolder("fuzz") as scratch:
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(scratch.path / "hypothesis"))
@@ -111,11 +117,12 @@ def run(arguments: argparse.Namespace) -> int:
             timeouts=replace(TIMEOUTS, compile=_COMPILE_SECONDS, run=_RUN_SECONDS),
             note=print_note,
         ) as engine:
-            usable, lacking = available(engine, configs)
-            sys.stderr.writelines(f"left out: {line}\n" for line in lacking)
+            folders = [arguments.output] if corpus is None else [arguments.output, corpus.folder]
+            usable, others = _usable(engine, configs, folders)
+            lines = [f"left out: {listed(names)}: {why}" for why, names in others.items()]
             if not usable:
-                msg = "none of the selected configs can run on this machine; `retarget devices` shows its devices"
-                raise RetargetError(msg)
+                raise RetargetError("\n".join(["no selected config can be used", *lines]))
+            sys.stderr.writelines(f"{line}\n" for line in lines)
             runner = Runner(engine, usable, scratch.path / "programs")
             return _search(arguments, runner, findings, corpus, seed)
 
@@ -129,6 +136,7 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
     search = Search(runner, strategy, findings, watcher, seed=seed, seconds=seconds, most=arguments.most)
     watcher.search = search
     print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
         search.run()
     finally:  # of Ctrl-C, too
@@ -137,6 +145,22 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
             findings.write()
         sys.stdout.write("".join(f"{line}\n" for line in watcher.summary()))
     return 1 if findings.new else 0
+
+
+def _usable(
+    engine: Engine, configs: Sequence[Config], folders: Sequence[Path]
+) -> tuple[Sequence[Config], Mapping[str, Sequence[str]]]:
+    """Return the configs that suites in all folders see and this machine can run, and the others by why not. Raises
+    `RetargetError`."""
+    usable: list[Config] = []
+    others: dict[str, list[str]] = {}
+    for config in configs:
+        why = next(filter(None, (why_unseen(folder, config) for folder in folders)), "") or config.why_not(engine)
+        if why:
+            others.setdefault(why, []).append(config.name)
+        else:
+            usable.append(config)
+    return usable, others
 
 
 class _Watcher:

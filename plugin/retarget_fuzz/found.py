@@ -97,7 +97,9 @@ class Findings:
     def add(self, program: Program, failures: Sequence[Failed], *, seed: int) -> Finding:
         """Keep a program that fails in one way on some configs. Raises `OSError`."""
         first = failures[0]
-        name = self._name(f"{first.way.stage} {first.way.signature}")
+        features = exercised(program)
+        did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
+        name = self._name(f"{first.way.stage} {did if first.way.stage in _VAGUE else first.way.signature}")
         folder = self.folder / name
         finding = Finding(
             name=name,
@@ -105,7 +107,7 @@ class Findings:
             signature=first.way.signature,
             summary=first.summary,
             configs={failed.config.name: 0 for failed in failures},
-            features=exercised(program),
+            features=features,
             seed=seed,
         )
         write_module(folder, program)
@@ -140,20 +142,16 @@ def declared_on(configs: Sequence[Config]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def expect_declared_above(folder: Path, option: str, configs: Sequence[Config]) -> None:
-    """Raise `RetargetError` if suites in a folder do not see all configs; they do see those of a `matrix.toml` above."""
-    for config in configs:
-        for one in (config.target.compile.compiler, config.runtime):
-            file = one.origin.file
-            if file.name == FileName.MATRIX and is_inside(folder, file.parent):
-                continue
-            is_matrix, there = file.name == FileName.MATRIX, display_path(file.parent / folder.name)
-            expected = f"a folder below it, such as {there}" if is_matrix else "a config that a matrix.toml declares"
-            where = f"{option} {display_path(folder)}"
-            msg = (
-                f"{where}: suites there do not see the config {one.name!r} of {display_path(file)}; expected {expected}"
+def why_unseen(folder: Path, config: Config) -> str:
+    """Return why suites in a folder do not see a config, or nothing: they see those of each `matrix.toml` above."""
+    for one in (config.target.compile.compiler, config.runtime):
+        file = one.origin.file
+        if file.name != FileName.MATRIX or not is_inside(folder, file.parent):
+            there = (
+                f"; those in {display_path(file.parent / folder.name)} would" if file.name == FileName.MATRIX else ""
             )
-            raise RetargetError(msg)
+            return f"suites in {display_path(folder)} do not see {one.name!r} of {display_path(file)}{there}"
+    return ""
 
 
 def read_list(folder: Path, name: str, kind: type[_EntryT]) -> list[_EntryT]:

@@ -60,6 +60,16 @@ class Config(Struct, frozen=True, kw_only=True):
         plain = replace(self.target, name=name, compile=compiled, timeout=runtime.timeout, devices=None)
         return replace(plain, requires=runtime.requires)
 
+    def why_not(self, engine: Engine) -> str:
+        """Return why this machine cannot run programs on it; nothing where it can. Raises `RetargetError`."""
+        if len(self.runtime.devices) > 1 or self.runtime.used:
+            return "a program is for one device"
+        try:
+            engine.check_available(self.runs(self.compiles(Module(name=_SUITE, path=Path(_SUITE)))))
+        except UnavailableError as error:
+            return first_line(str(error))
+        return ""
+
     def excuses(self, way: Observation, engine: Engine) -> bool:
         """Whether a rule that is in force where the config is declared knows a way to fail, of whatever module."""
         traits = tuple(info.traits for info in engine.devices(self.runtime))
@@ -178,15 +188,3 @@ def digest_of(program: Program) -> str:
     for array in program.inputs:
         digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
     return digest.hexdigest()[:16]
-
-
-def available(engine: Engine, configs: Sequence[Config]) -> tuple[Sequence[Config], Sequence[str]]:
-    """Return the configs that this machine can run, and why it cannot run the others. Raises `RetargetError`."""
-    usable, lacking = [], []
-    for config in configs:
-        try:
-            engine.check_available(config.runs(config.compiles(Module(name=_SUITE, path=Path(_SUITE)))))
-            usable.append(config)
-        except UnavailableError as error:
-            lacking.append(f"{config.name}: {first_line(str(error))}")
-    return usable, lacking
