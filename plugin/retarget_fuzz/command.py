@@ -136,10 +136,11 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
     search = Search(runner, strategy, findings, watcher, seed=seed, seconds=seconds, most=arguments.most)
     watcher.search = search
     print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
         search.run()
     finally:  # of Ctrl-C, too
+        signal.signal(signal.SIGTERM, before)
         watcher.erase()
         if findings.all:
             findings.write()

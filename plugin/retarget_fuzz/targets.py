@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,6 +183,7 @@ class Runner:
         return Failed.of(config, failure, at_compile=at_compile)
 
 
+@lru_cache(maxsize=1024)
 def digest_of(program: Program) -> str:
     """Return what tells a program from all others: the digest of its module and inputs."""
     digest = hashlib.sha256(program.module().encode())

@@ -1,0 +1,167 @@
+"""The search: what is new is reduced and kept once, what is known is counted. Programs are real, what runs them is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from retarget.model import Observation
+from retarget.support import RetargetError
+from retarget_fuzz.found import Finding, Findings
+from retarget_fuzz.programs.program import Program
+from retarget_fuzz.programs.strategies import programs
+from retarget_fuzz.search import Search, Statistics
+from retarget_fuzz.targets import Failed, digest_of
+
+Way = tuple[str, str]
+WRONG: Way = ("compare", "values differ")
+
+
+class Config(SimpleNamespace):
+    """A config on which a program fails as `fails` says."""
+
+    def __init__(self, name: str, fails: Callable[[Program], Way | None]) -> None:
+        super().__init__(name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=())
+
+    def excuses(self, way: Observation, _: object) -> bool:
+        return way.signature in self.excused
+
+
+class Runner:
+    """Runs nothing."""
+
+    engine = None
+
+    def __init__(self, *configs: Config) -> None:
+        self.configs: Any = configs
+        self.tried: list[str] = []
+        self.is_steady = True
+
+    def submit(self, made: Sequence[Program]) -> None:
+        pass
+
+    def forget(self) -> None:
+        pass
+
+    def failures(self, program: Program, configs: Sequence[Config] = ()) -> tuple[Failed, ...]:
+        self.tried.append(digest_of(program))
+        found: list[Failed] = []
+        for config in configs or self.configs:
+            if way := config.fails(program):
+                there: Any = config
+                observed = Observation(stage=way[0], signature=way[1])
+                found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]"))
+        return tuple(found)
+
+    def fails_again(self, program: Program, failed: Failed) -> bool:
+        return self.is_steady
+
+
+class Watcher:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.passing = 0
+
+    def progress(self, doing: str) -> None:
+        pass
+
+    def found(self, finding: Finding, failed: Failed) -> None:
+        finding.bundle = failed.config.name
+
+    def passed(self, program: Program) -> None:
+        self.passing += 1
+
+
+def searched(
+    folder: Path, *configs: Config, seed: int = 3, most: int = 60, steady: bool = True
+) -> tuple[Findings, Statistics, Runner]:
+    findings, runner = Findings.read(folder), Runner(*configs)
+    runner.is_steady = steady
+    there: Any = runner
+    search = Search(there, programs(("linalg",), ("f32",)), findings, Watcher(), seed=seed, most=most)
+    search.run()
+    return findings, search.statistics, runner
+
+
+def having(feature: str, way: Way = WRONG) -> Callable[[Program], Way | None]:
+    return lambda program: way if feature in program.features() else None
+
+
+def ops(finding: Finding) -> set[str]:
+    return {one for one in finding.features if one.startswith("op:") and one.count(":") == 1}
+
+
+def test_what_fails_is_reduced_to_the_operation_that_fails_and_kept_once(tmp_path: Path) -> None:
+    findings, did, _ = searched(tmp_path, Config("a", having("op:linalg.mul")), Config("b", having("op:linalg.mul")))
+    (found,) = findings.new
+    assert (found.name, ops(found)) == ("compare-linalg-mul", {"op:linalg.mul"})
+    assert found.configs == did.failures
+    assert did.failures["a"] == did.known["a"] + 1
+    assert (tmp_path / found.name / "module.mlir").is_file()
+
+
+def test_ways_to_fail_are_findings_of_their_own(tmp_path: Path) -> None:
+    def fails(program: Program) -> Way | None:
+        add = having("op:linalg.add", ("compile", "no add"))(program)
+        return add or having("op:linalg.mul", ("crash", "SIGSEGV"))(program)
+
+    findings, _, _ = searched(tmp_path, Config("a", fails))
+    assert sorted(one.name for one in findings.new) == ["compile-no-add", "crash-linalg-mul"]
+
+
+def test_wrong_values_of_another_operation_are_another_finding(tmp_path: Path) -> None:
+    def fails(program: Program) -> Way | None:
+        return having("op:linalg.add")(program) or having("op:linalg.max")(program)
+
+    findings, _, _ = searched(tmp_path, Config("a", fails))
+    assert {frozenset(ops(one)) for one in findings.new} >= {
+        frozenset({"op:linalg.add"}),
+        frozenset({"op:linalg.max"}),
+    }
+
+
+def test_a_seed_repeats_programs_and_findings(tmp_path: Path) -> None:
+    config = Config("a", having("op:linalg.mul"))
+    (first, _, one), (second, _, two) = (searched(tmp_path / name, config) for name in "ab")
+    assert one.tried == two.tried
+    assert [found.features for found in first.new] == [found.features for found in second.new]
+    assert (tmp_path / "a/findings.json").read_bytes() == (tmp_path / "b/findings.json").read_bytes()
+    assert searched(tmp_path / "c", config, seed=4)[2].tried != one.tried
+
+
+def test_a_second_run_counts_what_it_knows_until_its_folder_goes(tmp_path: Path) -> None:
+    config = Config("a", having("op:linalg.mul"))
+    searched(tmp_path, config)
+    findings, did, _ = searched(tmp_path, config, seed=9)
+    assert (findings.new, did.known) == ([], did.failures)
+    (tmp_path / "compare-linalg-mul").rename(tmp_path.parent / "mended")
+    assert len(searched(tmp_path, config)[0].new) == 1
+
+
+def test_what_a_rule_excuses_and_what_does_not_fail_again_is_not_found(tmp_path: Path) -> None:
+    config = Config("a", having("op:linalg.mul", ("compile", "no mul")))
+    findings, did, _ = searched(tmp_path, config, steady=False)
+    assert (findings.new, did.unsteady) == ([], did.failures)
+    config.excused = ("no mul",)
+    findings, did, _ = searched(tmp_path, config)
+    assert (findings.new, did.excused) == ([], did.failures)
+
+
+def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
+    _, did, runner = searched(tmp_path, Config("a", lambda _: None), most=40)
+    assert did.programs == len(runner.tried) == 40
+    assert max(Counter(runner.tried).values()) == 1
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(RetargetError, match=r"holds something else: found no findings\.json"):
+        Findings.read(tmp_path)
+    (tmp_path / "findings.json").write_text("[1]")
+    with pytest.raises(RetargetError, match=r"remove it to begin anew"):
+        Findings.read(tmp_path)
