@@ -26,22 +26,13 @@ from retarget.cli import (
     whole_number,
 )
 from retarget.session import TIMEOUTS, Engine
-from retarget.support import (
-    RetargetError,
-    ScratchFolder,
-    counted,
-    did_you_mean,
-    display_path,
-    first_line,
-    install_hint,
-    listed,
-)
+from retarget.support import RetargetError, ScratchFolder, counted, display_path, first_line, install_hint, listed
 
 from retarget_fuzz.corpus import Corpus
 from retarget_fuzz.found import TABLE, Finding, Findings, why_unseen
 from retarget_fuzz.programs.program import DEFAULT_TYPES, DIALECTS, ELEMENT_TYPES
-from retarget_fuzz.search import Search
-from retarget_fuzz.targets import Config, Failed, Runner, configs_of
+from retarget_fuzz.search import Search, Watcher
+from retarget_fuzz.targets import COUNTED, Config, Failed, Runner, configs_of
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -70,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", dest="output", type=output_folder, default=Path("found"), metavar="DIR", help="what is found (found)"
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="where the numbers of Hypothesis come from")
+    parser.add_argument("--seed", type=whole_number, metavar="N", help="where the numbers of Hypothesis come from")
     parser.add_argument(
         "--corpus", type=output_folder, metavar="DIR", help="keep programs there that pass and cover something new"
     )
@@ -78,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dialect",
         nargs="+",
         action="extend",
-        type=_dialect,
+        choices=DIALECTS,
         default=[],
         metavar="NAME",
         help=f"of programs, of {', '.join(DIALECTS)} (all)",
@@ -87,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--types",
         nargs="+",
         action="extend",
-        type=_element_type,
+        choices=ELEMENT_TYPES,
         default=[],
         metavar="TYPE",
         help=f"of elements, of {', '.join(ELEMENT_TYPES)} ({' '.join(DEFAULT_TYPES)})",
@@ -106,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise argparse.ArgumentError(None, msg)
     findings = Findings.read(arguments.output)
     corpus = None if arguments.corpus is None else Corpus.read(arguments.corpus)
-    seed = random.SystemRandom().randrange(1_000_000) if arguments.seed is None else arguments.seed
+    seed = arguments.seed or random.SystemRandom().randint(1, 100_000)
     with ScratchFolder("fuzz") as scratch:
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(scratch.path / "hypothesis"))
         with Engine(
@@ -132,19 +123,18 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
 
     seconds = arguments.seconds or (None if arguments.most else _DEFAULT_SECONDS)
     strategy = programs(tuple(arguments.dialect) or DIALECTS, tuple(arguments.types) or DEFAULT_TYPES)
-    watcher = _Watcher(arguments, runner, findings, corpus)
-    search = Search(runner, strategy, findings, watcher, seed=seed, seconds=seconds, most=arguments.most)
-    watcher.search = search
+    search = Search(runner, strategy, findings, seed=seed, seconds=seconds, most=arguments.most)
+    report = _Report(arguments, runner, search, findings, corpus)
     print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        search.run()
+        search.run(Watcher(progress=report.progress, found=report.found, passed=report.passed))
     finally:  # of Ctrl-C, too
         signal.signal(signal.SIGTERM, before)
-        watcher.erase()
+        report.erase()
         if findings.all:
             findings.write()
-        sys.stdout.write("".join(f"{line}\n" for line in watcher.summary()))
+        sys.stdout.write("".join(f"{line}\n" for line in report.summary()))
     return 1 if findings.new else 0
 
 
@@ -164,18 +154,15 @@ def _usable(
     return usable, others
 
 
-class _Watcher:
+class _Report:
     """Shows how far a search is, and does with what it finds what the user asked for."""
 
-    search: Search
-
     def __init__(
-        self, arguments: argparse.Namespace, runner: Runner, findings: Findings, corpus: Corpus | None
+        self, arguments: argparse.Namespace, runner: Runner, search: Search, findings: Findings, corpus: Corpus | None
     ) -> None:
         self._arguments = arguments
-        self._runner = runner
-        self._findings = findings
-        self._corpus = corpus
+        self._runner, self._search = runner, search
+        self._findings, self._corpus = findings, corpus
         self._kept = 0
         self._started = time.monotonic()
         self._shown = 0.0
@@ -214,16 +201,10 @@ class _Watcher:
 
     def summary(self) -> Iterator[str]:
         """Yield the lines at the end."""
-        did, runner = self.search.statistics, self._runner
-        header = ("config", "runs", "failed", "known by rules", "known findings", "not repeated", "no verdict")
-        rows = []
-        for config in runner.configs:
-            name = config.name
-            counts = (runner.ran, did.failures, did.excused, did.known, did.unsteady, runner.no_verdict)
-            rows.append([name, *(str(count[name]) for count in counts)])
-        yield text_table(header, rows)
-        rejected = f"{did.rejected} rejected, {did.reductions} more to reduce what failed"
-        yield f"{self._rate()}; {rejected}"
+        counts, search = self._runner.counts, self._search
+        rows = [[one.name, *(str(counts[one.name, what]) for what in COUNTED)] for one in self._runner.configs]
+        yield text_table(("config", *COUNTED), rows)
+        yield f"{self._rate()}; {search.rejected} rejected, {search.reductions} more to reduce what failed"
         if self._corpus is not None:
             yield f"corpus {display_path(self._corpus.folder)}: {self._kept} kept, {len(self._corpus.entries)} in all"
         known = len(self._findings.known)
@@ -232,7 +213,7 @@ class _Watcher:
         yield f"{counted(len(self._findings.new), 'new finding')}{more}{where}"
 
     def _rate(self) -> str:
-        programs, seconds = self.search.statistics.programs, time.monotonic() - self._started
+        programs, seconds = self._search.programs, time.monotonic() - self._started
         return f"{counted(programs, 'program')} in {seconds:.0f} s, {programs / max(seconds, 0.001):.1f} a second"
 
 
@@ -264,26 +245,4 @@ def _duration(text: str) -> float:
     if match and (seconds := float(match[1]) * _UNITS[match[2]]) > 0:
         return seconds
     msg = f"found {text!r}, expected a time such as 90s, 10m or 1h"
-    raise argparse.ArgumentTypeError(msg)
-
-
-def _seed(text: str) -> int:
-    if text.isascii() and text.isdigit():
-        return int(text)
-    msg = f"found {text!r}, expected a whole number"
-    raise argparse.ArgumentTypeError(msg)
-
-
-def _dialect(text: str) -> str:
-    return _one_of(text, DIALECTS, "a dialect")
-
-
-def _element_type(text: str) -> str:
-    return _one_of(text, ELEMENT_TYPES, "an element type")
-
-
-def _one_of(text: str, known: Sequence[str], what: str) -> str:
-    if text in known:
-        return text
-    msg = f"found {text!r}, expected {what}{did_you_mean(text, known) or f': {chr(44).join(known)}'}"
     raise argparse.ArgumentTypeError(msg)

@@ -22,6 +22,7 @@ from retarget_fuzz.suites import write_module
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
 
+COUNTED = ("runs", "failed", "known by rules", "known findings", "not repeated", "no verdict")
 _KIND = "cases"
 _SUITE = "fuzz"
 
@@ -116,7 +117,8 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 class Runner:
-    """Runs programs on configs. What came of each is kept until `forget`."""
+    """Runs programs on configs. What came of each is kept until `forget`. `counts` says what happened how often, by
+    config and `COUNTED`."""
 
     def __init__(self, engine: Engine, configs: Sequence[Config], folder: Path) -> None:
         """`folder` takes the programs' files while they are used."""
@@ -125,8 +127,7 @@ class Runner:
         self._folder = folder
         self._modules: dict[str, Module] = {}
         self._known: dict[tuple[str, str], Failed | None] = {}
-        self.ran: Counter[str] = Counter()
-        self.no_verdict: Counter[str] = Counter()
+        self.counts: Counter[tuple[str, str]] = Counter()
 
     def submit(self, programs: Iterable[Program]) -> None:
         """Have programs compiled ahead, for all configs."""
@@ -167,7 +168,7 @@ class Runner:
         key = digest_of(program), config.name
         if key not in self._known:
             self._known[key] = self._run(config.compiles(self._module(program)), config)
-            self.ran[config.name] += 1
+            self.counts[config.name, "runs"] += 1
         return self._known[key]
 
     def _run(self, compiled: CompileTarget, config: Config) -> Failed | None:
@@ -178,7 +179,7 @@ class Runner:
         if failure is None:
             return None
         if failure.no_verdict:
-            self.no_verdict[config.name] += 1
+            self.counts[config.name, "no verdict"] += 1
             return None
         return Failed.of(config, failure, at_compile=at_compile)
 

@@ -1,8 +1,8 @@
-"""The search: what is new is reduced and kept once, what is known is counted. Programs are real, what runs them is not."""
+"""The search: what is new is reduced and kept once, what is known is counted. Nothing runs the programs."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from retarget.support import RetargetError
 from retarget_fuzz.found import Finding, Findings
 from retarget_fuzz.programs.program import Program
 from retarget_fuzz.programs.strategies import programs
-from retarget_fuzz.search import Search, Statistics
+from retarget_fuzz.search import Search, Watcher
 from retarget_fuzz.targets import Failed, digest_of
 
 Way = tuple[str, str]
@@ -39,6 +39,7 @@ class Runner:
     def __init__(self, *configs: Config) -> None:
         self.configs: Any = configs
         self.tried: list[str] = []
+        self.counts: Counter[tuple[str, str]] = Counter()
         self.is_steady = True
 
     def submit(self, made: Sequence[Program]) -> None:
@@ -61,31 +62,19 @@ class Runner:
         return self.is_steady
 
 
-class Watcher:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.passing = 0
-
-    def progress(self, doing: str) -> None:
-        pass
-
-    def found(self, finding: Finding, failed: Failed) -> None:
-        finding.bundle = failed.config.name
-
-    def passed(self, program: Program) -> None:
-        self.passing += 1
-
-
 def searched(
     folder: Path, *configs: Config, seed: int = 3, most: int = 60, steady: bool = True
-) -> tuple[Findings, Statistics, Runner]:
+) -> tuple[Findings, dict[str, Counter[str]], Runner]:
     findings, runner = Findings.read(folder), Runner(*configs)
     runner.is_steady = steady
     there: Any = runner
-    search = Search(there, programs(("linalg",), ("f32",)), findings, Watcher(), seed=seed, most=most)
-    search.run()
-    return findings, search.statistics, runner
+    search = Search(there, programs(("linalg",), ("f32",)), findings, seed=seed, most=most)
+    search.run(Watcher())
+    assert search.programs == most
+    did: dict[str, Counter[str]] = defaultdict(Counter)
+    for (name, what), count in runner.counts.items():
+        did[what][name] = count
+    return findings, did, runner
 
 
 def having(feature: str, way: Way = WRONG) -> Callable[[Program], Way | None]:
@@ -100,8 +89,8 @@ def test_what_fails_is_reduced_to_the_operation_that_fails_and_kept_once(tmp_pat
     findings, did, _ = searched(tmp_path, Config("a", having("op:linalg.mul")), Config("b", having("op:linalg.mul")))
     (found,) = findings.new
     assert (found.name, ops(found)) == ("compare-linalg-mul", {"op:linalg.mul"})
-    assert found.configs == did.failures
-    assert did.failures["a"] == did.known["a"] + 1
+    assert found.configs == did["failed"]
+    assert did["failed"]["a"] == did["known findings"]["a"] + 1
     assert (tmp_path / found.name / "module.mlir").is_file()
 
 
@@ -119,10 +108,7 @@ def test_wrong_values_of_another_operation_are_another_finding(tmp_path: Path) -
         return having("op:linalg.add")(program) or having("op:linalg.max")(program)
 
     findings, _, _ = searched(tmp_path, Config("a", fails))
-    assert {frozenset(ops(one)) for one in findings.new} >= {
-        frozenset({"op:linalg.add"}),
-        frozenset({"op:linalg.max"}),
-    }
+    assert {frozenset(ops(one)) for one in findings.new} >= {frozenset({"op:linalg.add"}), frozenset({"op:linalg.max"})}
 
 
 def test_a_seed_repeats_programs_and_findings(tmp_path: Path) -> None:
@@ -138,7 +124,7 @@ def test_a_second_run_counts_what_it_knows_until_its_folder_goes(tmp_path: Path)
     config = Config("a", having("op:linalg.mul"))
     searched(tmp_path, config)
     findings, did, _ = searched(tmp_path, config, seed=9)
-    assert (findings.new, did.known) == ([], did.failures)
+    assert (findings.new, did["known findings"]) == ([], did["failed"])
     (tmp_path / "compare-linalg-mul").rename(tmp_path.parent / "mended")
     assert len(searched(tmp_path, config)[0].new) == 1
 
@@ -146,15 +132,15 @@ def test_a_second_run_counts_what_it_knows_until_its_folder_goes(tmp_path: Path)
 def test_what_a_rule_excuses_and_what_does_not_fail_again_is_not_found(tmp_path: Path) -> None:
     config = Config("a", having("op:linalg.mul", ("compile", "no mul")))
     findings, did, _ = searched(tmp_path, config, steady=False)
-    assert (findings.new, did.unsteady) == ([], did.failures)
+    assert (findings.new, did["not repeated"]) == ([], did["failed"])
     config.excused = ("no mul",)
     findings, did, _ = searched(tmp_path, config)
-    assert (findings.new, did.excused) == ([], did.failures)
+    assert (findings.new, did["known by rules"]) == ([], did["failed"])
 
 
 def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
-    _, did, runner = searched(tmp_path, Config("a", lambda _: None), most=40)
-    assert did.programs == len(runner.tried) == 40
+    _, _, runner = searched(tmp_path, Config("a", lambda _: None), most=40)
+    assert len(runner.tried) == 40
     assert max(Counter(runner.tried).values()) == 1
 
 
