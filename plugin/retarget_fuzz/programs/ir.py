@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 __all__ = ["Node", "Region", "Type"]
@@ -18,6 +19,16 @@ class Type:
     def is_float(self) -> bool:
         """Whether the elements are floating-point numbers."""
         return self.element.lstrip("b").startswith("f")
+
+    @property
+    def bits(self) -> int:
+        """The bits of an element."""
+        return int(self.element.lstrip("bfi"))
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

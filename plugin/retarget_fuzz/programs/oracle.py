@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -20,10 +20,9 @@ from retarget.model import ELEMENT_TYPES
 
 from retarget_fuzz.programs.ir import Node, Region, Type
 
-if TYPE_CHECKING:
-    from retarget.extension import Array
+__all__ = ["Array", "Value", "apply", "argument", "dtype_of", "evaluate", "initial", "limits"]
 
-__all__ = ["Value", "apply", "argument", "dtype_of", "evaluate", "limits"]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +85,14 @@ def argument(array: Array, kind: Type) -> Value:
 
 
 def evaluate(region: Region, arguments: Sequence[Value]) -> list[Value]:
-    """The results of a region."""
+    """The results of a region; not certain if anything in it is not, since undefined behaviour is not undone later."""
     values = list(arguments)
+    certain = True
     for node in region.nodes:
         values.append(apply(node, [values[at] for at in node.operands]))
-    return [values[at] for at in region.results]
+        certain = certain and values[-1].is_certain
+    results = [values[at] for at in region.results]
+    return results if certain else [Value(one.data, np.full(one.data.shape, np.inf)) for one in results]
 
 
 def apply(node: Node, operands: Sequence[Value]) -> Value:
@@ -319,10 +321,11 @@ def _slice(node: Node, operands: Sequence[Array]) -> Array:
 
 
 def _pad(node: Node, operands: Sequence[Array]) -> Array:
-    """`attributes`: elements added before and after each dimension; the second operand is what is added."""
-    low = node.attributes[0]
+    """`attributes`: elements added before, after, and between those of each dimension; the second operand is added."""
+    low, _, between = node.attributes
     result = np.broadcast_to(operands[1], node.type.shape).copy()
-    result[tuple(slice(at, at + size) for at, size in zip(low, operands[0].shape, strict=True))] = operands[0]
+    where = zip(low, between, operands[0].shape, strict=True)
+    result[tuple(slice(at, at + size * (gap + 1) - gap if size else at, gap + 1) for at, gap, size in where)] = operands[0]
     return result
 
 
@@ -405,18 +408,15 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
     (operand,) = operands
     data, axes, shape = operand.data, node.attributes[0], node.type.shape
     if not node.type.is_float:
-        results = _INTEGER_REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=_initial(rest, data.dtype))
+        results = _INTEGER_REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, data.dtype))
         return Value(results.reshape(shape), np.zeros(shape))
     if rest == "add":
         finite = np.where(np.isfinite(data), data, 0.0)
         size = np.sum(np.abs(finite) + operand.bound, axes)
         count = data.size // max(1, math.prod(shape))
         bound = np.sum(operand.bound, axes) + np.where(size > limits(node.type.element).largest, np.inf, 0.0)
-        return _rounded(
-            *(one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size)),
-            node.type.element,
-            [np.sum(data - data, axes).reshape(shape)],
-        )
+        total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
+        return _rounded(total, bound, rounding, node.type.element, [np.sum(data - data, axes).reshape(shape)])
     chosen = (np.maximum if rest == "max" else np.minimum).reduce(
         data, axes, initial=-np.inf if rest == "max" else np.inf
     )
@@ -434,17 +434,21 @@ _INTEGER_REDUCTIONS = {
 }
 
 
-def _initial(name: str, dtype: np.dtype[Any]) -> Any:
+def initial(name: str, dtype: np.dtype[Any]) -> int:
+    """What a reduction of integers starts from."""
     if dtype == bool:
-        return name == "and"
+        return int(name in {"and", "min"})
     info = np.iinfo(dtype)
     return {"mul": 1, "and": -1, "max": int(info.min), "min": int(info.max)}.get(name, 0)
 
 
 def _dot(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     """Of the last dimension of the first with the last but one of the second, batched over those before; elements of
-    the result's type are multiplied and added."""
-    first, second = operands
+    the result's type are multiplied and added. `attributes`: for each operand, 1 if its last two are swapped."""
+    first, second = operands = [
+        Value(one.data.swapaxes(-1, -2), one.bound.swapaxes(-1, -2)) if swapped else one
+        for one, swapped in zip(operands, node.attributes[0], strict=True)
+    ]
     if not node.type.is_float:
         target = dtype_of(node.type.element)
         result = np.matmul(first.data.astype(target), second.data.astype(target))
@@ -461,6 +465,28 @@ def _dot(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     return Value(result, bound)
 
 
+def _if(node: Node, operands: Sequence[Value], _rest: str) -> Value:
+    """The first operand chooses the first region, or else the second; the others are the regions' arguments."""
+    return evaluate(node.regions[0 if operands[0].data.item() else 1], operands[1:])[0]
+
+
+def _for(node: Node, operands: Sequence[Value], _rest: str) -> Value:
+    """The region, as often as the first operand says; its result becomes its first argument, the others stay."""
+    count, carried, *rest = operands
+    for _ in range(count.data.item()):
+        (carried,) = evaluate(node.regions[0], [carried, *rest])
+    return carried
+
+
+def _take(node: Node, operands: Sequence[Value], _rest: str) -> Value:
+    """Of the first operand, along its first dimension, what the second operand's indices name."""
+    source, at = operands
+    outside = (at.data < 0) | (at.data >= source.data.shape[0])
+    if outside.any():
+        return Value(np.zeros(node.type.shape, source.data.dtype), np.full(node.type.shape, np.inf))
+    return Value(source.data[at.data], source.bound[at.data])
+
+
 _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "constant": _constant,
     "iota": _iota,
@@ -469,4 +495,7 @@ _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "convert": _convert,
     "reduce": _reduce,
     "dot": _dot,
+    "if": _if,
+    "for": _for,
+    "take": _take,
 }

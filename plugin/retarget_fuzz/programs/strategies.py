@@ -8,17 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from retarget_fuzz.programs.ir import Node, Region, Type
-from retarget_fuzz.programs.oracle import Value, apply, argument, dtype_of, limits
+from retarget_fuzz.programs.oracle import Array, Value, apply, argument, dtype_of, limits
 from retarget_fuzz.programs.program import Program
-
-if TYPE_CHECKING:
-    from retarget.extension import Array
 
 __all__ = ["programs"]
 

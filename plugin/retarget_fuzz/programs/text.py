@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from retarget_fuzz.programs.ir import Node, Region, Type
-from retarget_fuzz.programs.oracle import dtype_of
+from retarget_fuzz.programs.oracle import dtype_of, initial
 
-__all__ = ["Writer", "dense", "literal"]
+__all__ = ["Writer", "dense", "first_of_reduction", "literal"]
 
 
 def literal(value: float, element: str) -> str:
@@ -30,6 +30,13 @@ def dense(values: Sequence[float], element: str) -> str:
     """The elements of a tensor's constant: one for all, or one for each."""
     texts = [literal(value, element) for value in values]
     return f"dense<{texts[0]}>" if len(texts) == 1 else f"dense<[{', '.join(texts)}]>"
+
+
+def first_of_reduction(name: str, kind: Type) -> float:
+    """What a reduction starts from."""
+    if kind.is_float:
+        return {"max": -math.inf, "min": math.inf}.get(name, 0.0)
+    return initial(name, dtype_of(kind.element))
 
 
 class Writer(ABC):
@@ -51,7 +58,7 @@ class Writer(ABC):
         self.lines += [f"  return {', '.join(results)} : {types}", "}", ""]
         return "\n".join(self.lines)
 
-    def prologue(self, function: Region, names: Sequence[str]) -> None:
+    def prologue(self, function: Region, names: Sequence[str]) -> None:  # noqa: B027 - most have none
         """What the function starts with."""
 
     def region(self, region: Region, names: Sequence[str]) -> list[str]:
@@ -70,6 +77,11 @@ class Writer(ABC):
         """A tensor's type."""
         sizes = ("?" if size in self.dynamic else str(size) for size in kind.shape)
         return f"tensor<{'x'.join((*sizes, kind.element))}>"
+
+    @staticmethod
+    def static(kind: Type) -> str:
+        """A tensor's type with all sizes."""
+        return f"tensor<{'x'.join((*map(str, kind.shape), kind.element))}>"
 
     def name(self) -> str:
         """A name that nothing has yet."""
