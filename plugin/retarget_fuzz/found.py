@@ -150,7 +150,7 @@ def why_unseen(folder: Path, config: Config) -> str:
             there = (
                 f"; those in {display_path(file.parent / folder.name)} would" if file.name == FileName.MATRIX else ""
             )
-            return f"suites in {display_path(folder)} do not see {one.name!r} of {display_path(file)}{there}"
+            return f"suites in {display_path(folder)} do not see the configs of {display_path(file)}{there}"
     return ""
 
 

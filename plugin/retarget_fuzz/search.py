@@ -184,8 +184,8 @@ class Search:
             suppress_health_check=list(hypothesis.HealthCheck),
         )
         with suppress(_OverError, hypothesis.errors.Unsatisfiable):
-            made: Any = hypothesis.seed(seed)(settings(hypothesis.given(self._strategy)(test)))
-            made()
+            given: Any = hypothesis.given(self._strategy)
+            hypothesis.seed(seed)(settings(given(test)))()
 
     def _counted(self, strategy: Any) -> Any:
         """Return a strategy that counts what it begins and does not end."""

@@ -1,0 +1,141 @@
+"""`retarget fuzz` with the real compiler: what it prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from declaration_texts import VMVX_FLAGS, compiler, runtime, suite, table, target
+from retarget.cli import main
+
+MODULE = "func.func @one() {\n  return\n}\n"
+
+PLANTED = """
+import dataclasses
+from retarget.extension import hookimpl
+from retarget_iree.compiler.compiler import IreeCompiler
+
+
+class Planted(IreeCompiler):
+    name = "planted"
+
+    def compile(self, request):
+        source = request.source.replace(b"arith.mulf", b"arith.addf").replace(b"arith.divf", b"arith.no_division")
+        return super().compile(dataclasses.replace(request, source=source))
+
+
+@hookimpl
+def retarget_compilers():
+    return (Planted(),)
+"""
+"""A compiler with a wrong product, and without a quotient."""
+
+
+@pytest.fixture
+def project(cwd: Path) -> Path:
+    matrix = [compiler("vmvx", flags=VMVX_FLAGS), runtime("sync"), target("all", "vmvx", ["sync"])]
+    (cwd / "matrix.toml").write_text("\n".join(["root = true", *matrix]))
+    (cwd / "suite.toml").write_text(suite("s"))
+    (cwd / "one.mlir").write_text(MODULE)
+    return cwd
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["--for", "ten"], 2, "found 'ten', expected a time such as 90s, 10m or 1h"),
+        (["--for", "0s"], 2, "found '0s', expected a time"),
+        (["--types", "f33"], 2, "invalid choice: 'f33' (choose from"),
+        (["--dialect", "arith"], 2, "invalid choice: 'arith' (choose from"),
+        (["-m", "compile"], 2, "found no run target in . that is selected; `retarget list` shows all"),
+        (["-o", "one.mlir"], 2, "which is no folder; expected one to write to"),
+        (["-o", "docs"], 1, "docs holds something else: found no findings.json"),
+        (["-o", ".."], 1, "holds something else"),
+        (["-o", "../found"], 1, "left out: vmvx_sync: suites in ../found do not see the configs of matrix.toml; "),
+        (["--corpus", "../kept"], 1, "suites in ../kept do not see the configs of matrix.toml; those in kept would"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    project: Path, words: list[str], status: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "docs").mkdir()
+    (project / "docs/page.md").touch()
+    try:
+        found = main(["fuzz", *words])
+    except SystemExit as end:
+        found = int(end.code or 0)
+    said = capsys.readouterr().err
+    assert (found, says in said) == (status, True), said
+
+
+def test_configs_that_cannot_run_programs_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = [
+        runtime("gone", toolchain="gone"),
+        table("toolchain", name="gone", path="gone"),
+        table("runtime_config", name="two", devices=["local-sync://0", "local-sync://0"]),
+        target("more", "vmvx", ["gone", "two"]),
+    ]
+    (project / "matrix.toml").write_text((project / "matrix.toml").read_text() + "\n".join(more))
+    (project / "suite.toml").write_text(suite("s", targets=["more"]))
+    assert main(["fuzz"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "no selected config can be used"
+    assert re.match(r"left out: vmvx_gone: toolchain 'gone' .* does not exist", said[1])
+    assert said[2] == "left out: vmvx_two: a program is for one device"
+
+
+def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "retarget.cli", "fuzz", "--retarget-extension", "planted", *words]
+    env_free = ["--dialect", "linalg", "--types", "f32"]
+    return subprocess.run([*command, *env_free], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    (project / "planted.py").write_text(PLANTED)
+    text = (project / "matrix.toml").read_text()
+    (project / "matrix.toml").write_text(text.replace('compiler = "iree"', 'compiler = "planted"'))
+    done = fuzz(project, "--most", "60", "--seed", "1", "--corpus", "kept")
+    assert (done.returncode, done.stderr) == (1, "on vmvx_sync; --seed 1\n")
+    found = {one["stage"]: one for one in json.loads((project / "found/findings.json").read_text())}
+    assert {"compile", "compare"} <= set(found)
+    assert {"op:linalg.mul", "op:linalg.div"} & set(found["compare"]["features"]) == {"op:linalg.mul"}
+    for one in found.values():
+        assert "found/" + one["name"] in done.stdout
+        assert one["bundle"].startswith("reproduced ")
+        assert (project / "found" / one["name"] / "bundle.tar.zst").is_file()
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "planted", "--retarget-extension=planted", "found", "kept"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    kept = list((project / "kept").glob("corpus-*"))
+    assert f"{len(found)} failed" in ran.stdout
+    assert len(kept) >= 3
+    again = fuzz(project, "--most", "60", "--seed", "1", "--corpus", "kept")
+    assert again.returncode == 0
+    assert f"0 new findings, {len(found)} findings of earlier runs" in again.stdout
+    assert "0 kept" in again.stdout
+
+
+@pytest.mark.slow
+def test_a_diagnostic_that_a_rule_knows_is_not_new(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    (project / "planted.py").write_text(PLANTED.replace('b"arith.addf"', 'b"arith.mulf"'))
+    text = (project / "matrix.toml").read_text()
+    (project / "matrix.toml").write_text(text.replace('compiler = "iree"', 'compiler = "planted"'))
+    rule = table("expectation", match="two", stage="compile", signature="arith.no_division", reason="none yet")
+    (project / "two.mlir").write_text(MODULE)
+    (project / "suite.toml").write_text(suite("s") + rule)
+    done = fuzz(project, "--most", "40", "--seed", "1")
+    assert (done.returncode, (project / "found").exists()) == (0, False), done.stdout
+    assert re.search(r"vmvx_sync +40 +([1-9]\d*) +\1 +0 +0 +0\n", done.stdout)
