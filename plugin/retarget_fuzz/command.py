@@ -135,7 +135,7 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
         if findings.all:
             findings.write()
         sys.stdout.write("".join(f"{line}\n" for line in report.summary()))
-    return 1 if findings.new else 0
+    return 1 if findings.new or runner.inconclusive else 0
 
 
 def _usable(
@@ -204,6 +204,7 @@ class _Report:
         counts, search = self._runner.counts, self._search
         rows = [[one.name, *(str(counts[one.name, what]) for what in COUNTED)] for one in self._runner.configs]
         yield text_table(("config", *COUNTED), rows)
+        yield from (f"no verdict on {name}: {why}" for name, why in self._runner.inconclusive.items())
         yield f"{self._rate()}; {search.rejected} rejected, {search.reductions} more to reduce what failed"
         if self._corpus is not None:
             yield f"corpus {display_path(self._corpus.folder)}: {self._kept} kept, {len(self._corpus.entries)} in all"

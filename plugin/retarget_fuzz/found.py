@@ -46,7 +46,7 @@ class Finding(Struct, kw_only=True):
     configs: dict[str, int] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
     seed: int
-    bundle: str = ""
+    bundle: str = "none: interrupted"
 
     @property
     def way(self) -> Observation:

@@ -115,7 +115,7 @@ class Search:
         failures = self._runner.failures(program)
         self.programs += 1
         watcher.progress("")
-        if not failures:
+        if self._runner.passes(program):
             watcher.passed(program)
         for failed in self._new(program, failures):
             smallest = self._reduced(program, failed, seed, watcher)

@@ -102,23 +102,24 @@ def configs_of(selection: Selection) -> tuple[Config, ...]:
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """How a program fails on a config. `way` is the first one, without the others that its cases may show."""
+    """How a program fails on a config: its only case, or its compile."""
 
     config: Config
     way: Observation
     summary: str
     at_compile: bool = False
+    no_verdict: bool = False
 
     @classmethod
-    def of(cls, config: Config, failure: Failure, *, at_compile: bool = False) -> Failed:
+    def of(cls, config: Config, failure: Failure, *, at_compile: bool) -> Failed:
         """Return what a failure says."""
-        summary = first_line(strip_colour(failure.summary))
-        return cls(config=config, way=failure.observation, summary=summary, at_compile=at_compile)
+        summary, way = first_line(strip_colour(failure.summary)), failure.observation
+        return cls(config=config, way=way, summary=summary, at_compile=at_compile, no_verdict=failure.no_verdict)
 
 
 class Runner:
     """Runs programs on configs. What came of each is kept until `forget`. `counts` says what happened how often, by
-    config and `COUNTED`."""
+    config and `COUNTED`, `inconclusive` why a config first gave no verdict."""
 
     def __init__(self, engine: Engine, configs: Sequence[Config], folder: Path) -> None:
         """`folder` takes the programs' files while they are used."""
@@ -128,6 +129,7 @@ class Runner:
         self._modules: dict[str, Module] = {}
         self._known: dict[tuple[str, str], Failed | None] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.inconclusive: dict[str, str] = {}
 
     def submit(self, programs: Iterable[Program]) -> None:
         """Have programs compiled ahead, for all configs."""
@@ -135,7 +137,12 @@ class Runner:
 
     def failures(self, program: Program, configs: Sequence[Config] = ()) -> tuple[Failed, ...]:
         """Return how a program fails on some configs, or on all. Raises `UnavailableError` and `RetargetError`."""
-        return tuple(found for config in configs or self.configs if (found := self._outcome(program, config)))
+        found = (self._outcome(program, config) for config in configs or self.configs)
+        return tuple(one for one in found if one is not None and not one.no_verdict)
+
+    def passes(self, program: Program) -> bool:
+        """Whether a program fails on no config, and gives a verdict on each."""
+        return all(self._outcome(program, config) is None for config in self.configs)
 
     def fails_again(self, program: Program, failed: Failed) -> bool:
         """Whether a program, once more compiled if that failed, and run, fails in the same way."""
@@ -143,7 +150,7 @@ class Runner:
         if failed.at_compile:
             self.engine.compile_again(compiled)
         again = self._run(compiled, failed.config)
-        return again is not None and again.way == failed.way
+        return again is not None and not again.no_verdict and again.way == failed.way
 
     def statistics(self, program: Program) -> Mapping[str, int]:
         """Return how many dispatches each compiler config makes of a program, where its compiler says so."""
@@ -178,10 +185,11 @@ class Runner:
             failure = self.engine.run(config.runs(compiled), outcome.artifact).failure
         if failure is None:
             return None
-        if failure.no_verdict:
+        failed = Failed.of(config, failure, at_compile=at_compile)
+        if failed.no_verdict:
             self.counts[config.name, "no verdict"] += 1
-            return None
-        return Failed.of(config, failure, at_compile=at_compile)
+            self.inconclusive.setdefault(config.name, failed.summary)
+        return failed
 
 
 @lru_cache(maxsize=1024)

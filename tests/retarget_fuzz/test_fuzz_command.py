@@ -15,7 +15,7 @@ from retarget.cli import main
 MODULE = "func.func @one() {\n  return\n}\n"
 
 PLANTED = """
-import dataclasses
+from msgspec.structs import replace
 from retarget.extension import hookimpl
 from retarget_iree.compiler.compiler import IreeCompiler
 
@@ -25,7 +25,7 @@ class Planted(IreeCompiler):
 
     def compile(self, request):
         source = request.source.replace(b"arith.mulf", b"arith.addf").replace(b"arith.divf", b"arith.no_division")
-        return super().compile(dataclasses.replace(request, source=source))
+        return super().compile(replace(request, source=source))
 
 
 @hookimpl
@@ -88,6 +88,15 @@ def test_configs_that_cannot_run_programs_are_named(project: Path, capsys: pytes
     assert said[2] == "left out: vmvx_two: a program is for one device"
 
 
+@pytest.fixture
+def planted(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    text = (project / "matrix.toml").read_text()
+    (project / "matrix.toml").write_text(text.replace('compiler = "iree"', 'compiler = "planted"'))
+    (project / "planted.py").write_text(PLANTED)
+    return project
+
+
 def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "retarget.cli", "fuzz", "--retarget-extension", "planted", *words]
     env_free = ["--dialect", "linalg", "--types", "f32"]
@@ -95,47 +104,47 @@ def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(project))
-    (project / "planted.py").write_text(PLANTED)
-    text = (project / "matrix.toml").read_text()
-    (project / "matrix.toml").write_text(text.replace('compiler = "iree"', 'compiler = "planted"'))
-    done = fuzz(project, "--most", "60", "--seed", "1", "--corpus", "kept")
+def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Path) -> None:
+    done = fuzz(planted, "--most", "60", "--seed", "1", "--corpus", "kept")
     assert (done.returncode, done.stderr) == (1, "on vmvx_sync; --seed 1\n")
-    found = {one["stage"]: one for one in json.loads((project / "found/findings.json").read_text())}
+    found = {one["stage"]: one for one in json.loads((planted / "found/findings.json").read_text())}
     assert {"compile", "compare"} <= set(found)
     assert {"op:linalg.mul", "op:linalg.div"} & set(found["compare"]["features"]) == {"op:linalg.mul"}
     for one in found.values():
         assert "found/" + one["name"] in done.stdout
         assert one["bundle"].startswith("reproduced ")
-        assert (project / "found" / one["name"] / "bundle.tar.zst").is_file()
+        assert (planted / "found" / one["name"] / "bundle.tar.zst").is_file()
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "planted", "--retarget-extension=planted", "found", "kept"],
-        cwd=project,
+        cwd=planted,
         capture_output=True,
         text=True,
         check=False,
     )
-    kept = list((project / "kept").glob("corpus-*"))
+    kept = list((planted / "kept").glob("corpus-*"))
     assert f"{len(found)} failed" in ran.stdout
     assert len(kept) >= 3
-    again = fuzz(project, "--most", "60", "--seed", "1", "--corpus", "kept")
+    again = fuzz(planted, "--most", "60", "--seed", "1", "--corpus", "kept")
     assert again.returncode == 0
     assert f"0 new findings, {len(found)} findings of earlier runs" in again.stdout
     assert "0 kept" in again.stdout
 
 
 @pytest.mark.slow
-def test_a_diagnostic_that_a_rule_knows_is_not_new(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(project))
-    (project / "planted.py").write_text(PLANTED.replace('b"arith.addf"', 'b"arith.mulf"'))
-    text = (project / "matrix.toml").read_text()
-    (project / "matrix.toml").write_text(text.replace('compiler = "iree"', 'compiler = "planted"'))
+def test_a_diagnostic_that_a_rule_knows_is_not_new(planted: Path) -> None:
+    (planted / "planted.py").write_text(PLANTED.replace('b"arith.addf"', 'b"arith.mulf"'))
     rule = table("expectation", match="two", stage="compile", signature="arith.no_division", reason="none yet")
-    (project / "two.mlir").write_text(MODULE)
-    (project / "suite.toml").write_text(suite("s") + rule)
-    done = fuzz(project, "--most", "40", "--seed", "1")
-    assert (done.returncode, (project / "found").exists()) == (0, False), done.stdout
+    (planted / "two.mlir").write_text(MODULE)
+    (planted / "suite.toml").write_text(suite("s") + rule)
+    done = fuzz(planted, "--most", "40", "--seed", "1")
+    assert (done.returncode, (planted / "found").exists()) == (0, False), done.stdout
     assert re.search(r"vmvx_sync +40 +([1-9]\d*) +\1 +0 +0 +0\n", done.stdout)
+
+
+@pytest.mark.slow
+def test_a_compiler_that_gives_no_verdict_is_no_success(planted: Path) -> None:
+    (planted / "planted.py").write_text(PLANTED.replace("source = request.source", "source = request.nothing"))
+    done = fuzz(planted, "--most", "3", "--seed", "1")
+    assert done.returncode == 1
+    assert "no verdict on vmvx_sync: " in done.stdout
+    assert "has no attribute 'nothing'" in done.stdout

@@ -58,6 +58,9 @@ class Runner:
                 found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]"))
         return tuple(found)
 
+    def passes(self, program: Program) -> bool:
+        return not any(config.fails(program) for config in self.configs)
+
     def fails_again(self, program: Program, failed: Failed) -> bool:
         return self.is_steady
 
