@@ -26,7 +26,7 @@ from retarget.cli import (
     whole_number,
 )
 from retarget.session import TIMEOUTS, Engine
-from retarget.support import RetargetError, ScratchFolder, counted, display_path, first_line, install_hint, listed
+from retarget.support import RetargetError, ScratchFolder, counted, display_path, install_hint, listed
 
 from retarget_fuzz.corpus import Corpus
 from retarget_fuzz.found import TABLE, Finding, Findings, why_unseen
@@ -235,7 +235,8 @@ def _bundle(folder: Path, finding: Finding, failed: Failed, arguments: argparse.
         return f"none: `retarget repro` took longer than {_BUNDLE_SECONDS:.0f} s"
     if done.returncode == 0:
         return (done.stdout.splitlines() or ["made"])[-1]
-    return f"none: {first_line(done.stderr, f'exit status {done.returncode}')}"
+    said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+    return f"none: {next((line.strip() for line in said if line.startswith('  found: ')), said[-1])}"
 
 
 # ---------------------------------------------------------------- arguments
