@@ -10,19 +10,19 @@ from retarget_fuzz.programs.text import Writer, dense, first_of_reduction, liter
 __all__ = ["LinalgWriter"]
 
 _FLOAT = {
-    **{"add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div": "arith.divf", "neg": "arith.negf"},
-    **{"max": "arith.maximumf", "min": "arith.minimumf", "abs": "math.absf", "pow": "math.powf"},
-    **{"round_even": "math.roundeven"},
+    "add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div": "arith.divf", "neg": "arith.negf",
+    "max": "arith.maximumf", "min": "arith.minimumf", "abs": "math.absf", "pow": "math.powf",
+    "round_even": "math.roundeven",
     **{
         name: f"math.{name}"
         for name in ("ceil", "floor", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos")
     },
 }
 _INTEGER = {
-    **{"add": "arith.addi", "sub": "arith.subi", "mul": "arith.muli", "div": "arith.divsi", "rem": "arith.remsi"},
-    **{"div_u": "arith.divui", "rem_u": "arith.remui", "max": "arith.maxsi", "min": "arith.minsi"},
-    **{"max_u": "arith.maxui", "min_u": "arith.minui", "and": "arith.andi", "or": "arith.ori", "xor": "arith.xori"},
-    **{"shl": "arith.shli", "shr": "arith.shrsi", "shr_u": "arith.shrui", "abs": "math.absi", "popcnt": "math.ctpop"},
+    "add": "arith.addi", "sub": "arith.subi", "mul": "arith.muli", "div": "arith.divsi", "rem": "arith.remsi",
+    "div_u": "arith.divui", "rem_u": "arith.remui", "max": "arith.maxsi", "min": "arith.minsi",
+    "max_u": "arith.maxui", "min_u": "arith.minui", "and": "arith.andi", "or": "arith.ori", "xor": "arith.xori",
+    "shl": "arith.shli", "shr": "arith.shrsi", "shr_u": "arith.shrui", "abs": "math.absi", "popcnt": "math.ctpop",
 }
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
@@ -104,7 +104,8 @@ class LinalgWriter(Writer):
         return self._cast(name, self.type(kind), self.static(kind))
 
     def _constant(self, node: Node, _names: Sequence[str], _types: Sequence[Type], _rest: str) -> str:
-        return self.write(f"arith.constant {dense(node.values, node.type.element)} : {self.type(node.type)}")
+        name = self.write(f"arith.constant {dense(node.values, node.type.element)} : {self.static(node.type)}")
+        return self._cast(name, self.static(node.type), self.type(node.type))
 
     def _iota(self, node: Node, names: Sequence[str], types: Sequence[Type], _rest: str) -> str:
         at, element = node.attributes[0][0], node.type.element
@@ -171,8 +172,7 @@ class LinalgWriter(Writer):
     def _pad(self, node: Node, names: Sequence[str], types: Sequence[Type], _rest: str) -> str:
         low, high, _ = node.attributes
         sizes = (
-            "?" if old in self.dynamic else str(new)
-            for old, new in zip(types[0].shape, node.type.shape, strict=True)
+            "?" if old in self.dynamic else str(new) for old, new in zip(types[0].shape, node.type.shape, strict=True)
         )
         result = f"tensor<{'x'.join((*sizes, node.type.element))}>"
         scalar = self.write(f"tensor.extract {names[1]}[] : {self.type(types[1])}")

@@ -67,7 +67,7 @@ class Program:
         )
 
     def features(self) -> frozenset[str]:
-        """What the program exercises: `op:stablehlo.add`, `type:f32`, `rank:3`, `size:0`, `dynamic`, `control:while`."""
+        """What the program exercises: `op:stablehlo.add`, `type:f32`, `rank:3`, `size:0`, `dynamic`, `control:for`."""
         nodes = self.function.all_nodes()
         types = {*self.function.types, *(node.type for node in nodes)}
         return frozenset(

@@ -10,10 +10,16 @@ from retarget_fuzz.programs.text import Writer, dense, first_of_reduction
 __all__ = ["StablehloWriter"]
 
 _OPS = {
-    **{"sub": "subtract", "mul": "multiply", "div": "divide", "rem": "remainder", "max": "maximum", "min": "minimum"},
-    **{"pow": "power", "neg": "negate", "exp": "exponential", "expm1": "exponential_minus_one", "log1p": "log_plus_one"},
-    **{"round_even": "round_nearest_even", "sin": "sine", "cos": "cosine", "shl": "shift_left"},
-    **{"shr": "shift_right_arithmetic", "shr_u": "shift_right_logical"},
+    "sub": "subtract", "mul": "multiply", "div": "divide", "rem": "remainder", "max": "maximum", "min": "minimum",
+
+        "pow": "power",
+        "neg": "negate",
+        "exp": "exponential",
+        "expm1": "exponential_minus_one",
+        "log1p": "log_plus_one"
+    ,
+    "round_even": "round_nearest_even", "sin": "sine", "cos": "cosine", "shl": "shift_left",
+    "shr": "shift_right_arithmetic", "shr_u": "shift_right_logical",
 }
 
 
@@ -90,9 +96,7 @@ class StablehloWriter(Writer):
     def _reduce(self, node: Node, names: Sequence[str], types: Sequence[Type], rest: str) -> str:
         start = self._scalar(first_of_reduction(rest, node.type), node.type.element)
         what = f"stablehlo.{_OPS.get(rest, rest)} across dimensions = {list(node.attributes[0])}"
-        return self._typed(
-            f"reduce({names[0]} init: {start}) applies {what}", node, [*types, Type(node.type.element)]
-        )
+        return self._typed(f"reduce({names[0]} init: {start}) applies {what}", node, [*types, Type(node.type.element)])
 
     def _dot(self, node: Node, names: Sequence[str], types: Sequence[Type], _rest: str) -> str:
         batches = len(node.type.shape) - 2

@@ -10,8 +10,8 @@ from retarget_fuzz.programs.text import Writer, dense
 __all__ = ["TosaWriter"]
 
 _OPS = {
-    **{"max": "maximum", "min": "minimum", "neg": "negate", "logistic": "sigmoid", "div": "intdiv"},
-    **{"shl": "logical_left_shift", "shr_u": "logical_right_shift"},
+    "max": "maximum", "min": "minimum", "neg": "negate", "logistic": "sigmoid", "div": "intdiv",
+    "shl": "logical_left_shift", "shr_u": "logical_right_shift",
 }
 _REDUCTIONS = {"add": "sum", "and": "all", "or": "any", "mul": "product"}
 
@@ -42,7 +42,12 @@ class TosaWriter(Writer):
     ) -> str:
         """With constants of one zero of these element types as further operands."""
         kinds = [Type(element, (1,)) for element in elements]
-        zeros = [self.write(f'"tosa.const"() {{values = {dense([0], one.element)} : {self.type(one)}}} : () -> {self.type(one)}') for one in kinds]
+        zeros = [
+            self.write(
+                f'"tosa.const"() {{values = {dense([0], one.element)} : {self.type(one)}}} : () -> {self.type(one)}'
+            )
+            for one in kinds
+        ]
         return self._op(op, result, [*names, *zeros], [*types, *kinds])
 
     def _shape(self, sizes: Sequence[int]) -> tuple[str, str]:
