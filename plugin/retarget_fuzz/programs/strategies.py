@@ -185,7 +185,8 @@ def _broadcast(drawing: _Drawing, at: int, kind: Type) -> None:
         where = drawing.number(0, len(shape))
         shape.insert(where, drawing.one_of([2, 3, 1, 16, 65]))
         dims = [one + (one >= where) for one in dims]
-    drawing.add("broadcast", [at], Type(kind.element, tuple(shape)), attributes=(tuple(dims),))
+    if tuple(shape) != kind.shape:
+        drawing.add("broadcast", [at], Type(kind.element, tuple(shape)), attributes=(tuple(dims),))
 
 
 def _transpose(drawing: _Drawing, at: int, kind: Type) -> None:
@@ -210,14 +211,15 @@ def _reshape(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _slice(drawing: _Drawing, at: int, kind: Type) -> None:
+    if 0 in kind.shape or not kind.shape:
+        return
     ranges = []
     for size in kind.shape:
-        start = drawing.number(0, min(3, size))
+        start = drawing.number(0, max(0, min(3, size - 1)))
         stop = drawing.number(start, size) if drawing.number(0, 1) else size
         ranges.append((start, stop, drawing.one_of([1, 2, 3]) if drawing.operations.has_strides else 1))
     shape = tuple(len(range(*one)) for one in ranges)
-    if kind.shape:
-        drawing.add("slice", [at], Type(kind.element, shape), attributes=tuple(zip(*ranges, strict=True)))
+    drawing.add("slice", [at], Type(kind.element, shape), attributes=tuple(zip(*ranges, strict=True)))
 
 
 def _pad(drawing: _Drawing, at: int, kind: Type) -> None:
