@@ -410,7 +410,7 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
     (operand,) = operands
     data, axes, shape = operand.data, node.attributes[0], node.type.shape
     if not node.type.is_float:
-        results = _INTEGER_REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, data.dtype))
+        results = _REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
         return Value(results.reshape(shape), np.zeros(shape))
     if rest == "add":
         finite = np.where(np.isfinite(data), data, 0.0)
@@ -419,13 +419,11 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
         bound = np.sum(operand.bound, axes) + np.where(size > limits(node.type.element).largest, np.inf, 0.0)
         total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
         return _rounded(total, bound, rounding, node.type.element, [np.sum(data - data, axes).reshape(shape)])
-    chosen = (np.maximum if rest == "max" else np.minimum).reduce(
-        data, axes, initial=-np.inf if rest == "max" else np.inf
-    )
+    chosen = _REDUCTIONS[rest].reduce(data, axes, initial=initial(rest, node.type))
     return Value(chosen.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
 
 
-_INTEGER_REDUCTIONS = {
+_REDUCTIONS = {
     "add": np.add,
     "mul": np.multiply,
     "max": np.maximum,
@@ -436,11 +434,13 @@ _INTEGER_REDUCTIONS = {
 }
 
 
-def initial(name: str, dtype: np.dtype[Any]) -> int:
-    """What a reduction of integers starts from."""
-    if dtype.kind == "b":
-        return int(name in {"and", "min"})
-    info = np.iinfo(dtype)
+def initial(name: str, kind: Type) -> float:
+    """What a reduction of elements of that type starts from."""
+    if kind.is_float:
+        return {"max": -math.inf, "min": math.inf}.get(name, 0.0)
+    if kind.element == "i1":
+        return int(name == "and")
+    info = np.iinfo(dtype_of(kind.element))
     return {"mul": 1, "and": -1, "max": int(info.min), "min": int(info.max)}.get(name, 0)
 
 

@@ -191,7 +191,8 @@ def _broadcast(drawing: _Drawing, at: int, kind: Type) -> None:
 
 def _transpose(drawing: _Drawing, at: int, kind: Type) -> None:
     order = tuple(drawing.draw(st.permutations(range(len(kind.shape)))))
-    drawing.add("transpose", [at], Type(kind.element, tuple(kind.shape[one] for one in order)), attributes=(order,))
+    if len(order) > 1:
+        drawing.add("transpose", [at], Type(kind.element, tuple(kind.shape[one] for one in order)), attributes=(order,))
 
 
 def _reshape(drawing: _Drawing, at: int, kind: Type) -> None:
@@ -320,10 +321,24 @@ def _for(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 _STEPS: dict[str, Callable[[_Drawing, int, Type], None]] = {
-    "unary": _unary, "binary": _binary, "compare": _compare, "select": _select, "convert": _convert,
-    "broadcast": _broadcast, "transpose": _transpose, "reshape": _reshape, "slice": _slice, "pad": _pad,
-    "concat": _concat, "reverse": _reverse, "reduce": _reduce, "dot": _dot, "take": _take, "iota": _iota,
-    "if": _if, "for": _for,
+    "unary": _unary,
+    "binary": _binary,
+    "compare": _compare,
+    "select": _select,
+    "convert": _convert,
+    "broadcast": _broadcast,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "slice": _slice,
+    "pad": _pad,
+    "concat": _concat,
+    "reverse": _reverse,
+    "reduce": _reduce,
+    "dot": _dot,
+    "take": _take,
+    "iota": _iota,
+    "if": _if,
+    "for": _for,
 }
 
 

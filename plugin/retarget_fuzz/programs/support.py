@@ -67,7 +67,9 @@ class Operations:
                 if (kind.element == "i1" and target.is_float) or (kind.is_float and target.element == "i1"):
                     continue
                 op = "convert.to_even"
-            elif (target.element == "i1" and (self.dialect == "linalg" or kind.is_float)) or (self.dialect == "linalg" and kind.is_float and target.is_float and kind.bits == target.bits):
+            elif (target.element == "i1" and (self.dialect == "linalg" or kind.is_float)) or (
+                self.dialect == "linalg" and kind.is_float and target.is_float and kind.bits == target.bits
+            ):
                 continue
             elif self.dialect == "linalg" and not kind.is_float and (target.is_float or kind.bits < target.bits):
                 choices.append(("convert.u", target.element))
