@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 __all__ = ["Node", "Region", "Type"]
 
@@ -44,6 +45,10 @@ class Node:
     attributes: tuple[tuple[int, ...], ...] = ()
     values: tuple[float, ...] = ()
     regions: tuple[Region, ...] = ()
+
+    def renumbered(self, number: Mapping[int, int]) -> Node:
+        """With other positions for the operands."""
+        return replace(self, operands=tuple(number[at] for at in self.operands))
 
 
 @dataclass(frozen=True, slots=True)

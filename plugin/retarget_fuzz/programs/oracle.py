@@ -1,9 +1,9 @@
 """What a program has to return: in binary64, with a bound of the absolute error of each element.
 
 The bound covers any order of summation, fused multiplications, intermediate results kept in a wider type, subnormal
-numbers flushed to zero, and functions within some units in the last place, as many as Vulkan allows. It is infinite where
-a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow, and where
-the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and wrap around.
+numbers flushed to zero, and functions within some units in the last place, as many as Vulkan allows. It is infinite
+where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow, and
+where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and wrap around.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, o
     return Value(data, np.where(np.isfinite(data) & ~np.isnan(total), total, np.where(certain, 0.0, np.inf)))
 
 
-# ---- floating-point operations, element by element: result, bound from the operands' bounds, rounding in eps ----------
+# ---- floating-point operations, element by element: result, bound from the operands' bounds, rounding in eps -------
 
 _Rounded = tuple[Any, Any, Any]
 
@@ -238,7 +238,7 @@ _FLOAT: dict[str, Callable[..., _Rounded]] = {
 }
 
 
-# ---- integers and booleans, element by element: result, where the behaviour is undefined -------------------------------
+# ---- integers and booleans, element by element: result, where the behaviour is undefined ---------------------------
 
 
 def _unsigned(array: Array) -> Array:
@@ -304,7 +304,7 @@ _INTEGER: dict[str, Callable[..., tuple[Array, Any]]] = {
 }
 
 
-# ---- operations that move elements: the same for data and bounds -------------------------------------------------------
+# ---- operations that move elements: the same for data and bounds ---------------------------------------------------
 
 
 def _broadcast(node: Node, operands: Sequence[Array]) -> Array:
@@ -325,7 +325,9 @@ def _pad(node: Node, operands: Sequence[Array]) -> Array:
     low, _, between = node.attributes
     result = np.broadcast_to(operands[1], node.type.shape).copy()
     where = zip(low, between, operands[0].shape, strict=True)
-    result[tuple(slice(at, at + size * (gap + 1) - gap if size else at, gap + 1) for at, gap, size in where)] = operands[0]
+    result[tuple(slice(at, at + size * (gap + 1) - gap if size else at, gap + 1) for at, gap, size in where)] = (
+        operands[0]
+    )
     return result
 
 
@@ -340,13 +342,13 @@ _STRUCTURAL: dict[str, Callable[[Node, Sequence[Array]], Array]] = {
 }
 
 
-# ---- the rest ----------------------------------------------------------------------------------------------------------
+# ---- the rest ------------------------------------------------------------------------------------------------------
 
 
 def _constant(node: Node, _operands: Sequence[Value], _rest: str) -> Value:
     """`values`: one for all elements, or one for each."""
-    array = np.array(node.values).astype(dtype_of(node.type.element))
-    shaped = np.broadcast_to(array, node.type.shape) if array.size == 1 else array.reshape(node.type.shape)
+    array = np.array(node.values[0] if len(node.values) == 1 else node.values).astype(dtype_of(node.type.element))
+    shaped = np.broadcast_to(array, node.type.shape) if not array.shape else array.reshape(node.type.shape)
     return argument(shaped, node.type)
 
 
@@ -394,7 +396,7 @@ def _convert(node: Node, operands: Sequence[Value], rest: str) -> Value:
         rounding = np.abs(data.astype(np.float64))
         return _rounded(data.astype(np.float64), operand.bound, rounding, node.type.element, [data.astype(np.float64)])
     if data.dtype != np.float64:
-        return Value((data != 0) if target == bool else data.astype(target), operand.bound)
+        return Value((data != 0) if target.kind == "b" else data.astype(target), operand.bound)
     rounded = np.rint if rest == "to_even" else np.trunc
     result = rounded(data)
     sure = (rounded(data - operand.bound) == rounded(data + operand.bound)) | (operand.bound == 0)
@@ -408,7 +410,7 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
     (operand,) = operands
     data, axes, shape = operand.data, node.attributes[0], node.type.shape
     if not node.type.is_float:
-        results = _INTEGER_REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, data.dtype))
+        results = _REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
         return Value(results.reshape(shape), np.zeros(shape))
     if rest == "add":
         finite = np.where(np.isfinite(data), data, 0.0)
@@ -417,13 +419,11 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
         bound = np.sum(operand.bound, axes) + np.where(size > limits(node.type.element).largest, np.inf, 0.0)
         total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
         return _rounded(total, bound, rounding, node.type.element, [np.sum(data - data, axes).reshape(shape)])
-    chosen = (np.maximum if rest == "max" else np.minimum).reduce(
-        data, axes, initial=-np.inf if rest == "max" else np.inf
-    )
+    chosen = _REDUCTIONS[rest].reduce(data, axes, initial=initial(rest, node.type))
     return Value(chosen.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
 
 
-_INTEGER_REDUCTIONS = {
+_REDUCTIONS = {
     "add": np.add,
     "mul": np.multiply,
     "max": np.maximum,
@@ -434,11 +434,13 @@ _INTEGER_REDUCTIONS = {
 }
 
 
-def initial(name: str, dtype: np.dtype[Any]) -> int:
-    """What a reduction of integers starts from."""
-    if dtype == bool:
-        return int(name in {"and", "min"})
-    info = np.iinfo(dtype)
+def initial(name: str, kind: Type) -> float:
+    """What a reduction of elements of that type starts from."""
+    if kind.is_float:
+        return {"max": -math.inf, "min": math.inf}.get(name, 0.0)
+    if kind.element == "i1":
+        return int(name == "and")
+    info = np.iinfo(dtype_of(kind.element))
     return {"mul": 1, "and": -1, "max": int(info.min), "min": int(info.max)}.get(name, 0)
 
 

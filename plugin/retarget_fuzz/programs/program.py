@@ -51,9 +51,12 @@ class Program:
 
     def module(self) -> str:
         """The text of the module, with a function `f`, for iree-compile to find out its input type."""
-        from retarget_fuzz.programs.emit import module_text
+        from retarget_fuzz.programs.linalg import LinalgWriter
+        from retarget_fuzz.programs.stablehlo import StablehloWriter
+        from retarget_fuzz.programs.tosa import TosaWriter
 
-        return module_text(self.dialect, self.function, self.dynamic)
+        writer = {"linalg": LinalgWriter, "stablehlo": StablehloWriter, "tosa": TosaWriter}[self.dialect]
+        return writer(self.dynamic).function(self.function)
 
     def expected(self) -> tuple[Expected, ...]:
         """What each result has to be."""
@@ -67,7 +70,7 @@ class Program:
         )
 
     def features(self) -> frozenset[str]:
-        """What the program exercises: `op:stablehlo.add`, `type:f32`, `rank:3`, `size:0`, `dynamic`, `control:while`."""
+        """What the program exercises: `op:stablehlo.add`, `type:f32`, `rank:3`, `size:0`, `dynamic`, `control:for`."""
         nodes = self.function.all_nodes()
         types = {*self.function.types, *(node.type for node in nodes)}
         return frozenset(
