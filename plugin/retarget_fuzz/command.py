@@ -174,7 +174,7 @@ class _Report:
         now = time.monotonic()
         if self._is_terminal and now - self._shown > _TICK:
             self._shown = now
-            width = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            width = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
             text = "; ".join(filter(None, (self._rate(), counted(len(self._findings.new), "finding"), doing)))
             sys.stderr.write(f"\r{text[:width]}\033[K")
             sys.stderr.flush()

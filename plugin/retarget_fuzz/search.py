@@ -71,6 +71,7 @@ class Search:
         self._most = most
         self._seen: set[str] = set()
         self._begun = 0
+        self._smallest: Program
 
     def run(self, watcher: Watcher) -> None:
         """Search. Raises `RetargetError`, also where the strategy makes no program."""
@@ -118,9 +119,14 @@ class Search:
         if self._runner.passes(program):
             watcher.passed(program)
         for failed in self._new(program, failures):
-            smallest = self._reduced(program, failed, seed, watcher)
-            alike = [one for one in self._runner.failures(smallest) if one.way == failed.way] or [failed]
-            finding = self._findings.add(smallest, alike, seed=self._seed)
+            self._smallest = program
+            try:
+                self._reduce(program, failed, seed, watcher)
+                alike = [one for one in self._runner.failures(self._smallest) if one.way == failed.way] or [failed]
+            except KeyboardInterrupt:
+                self._findings.add(self._smallest, [failed], seed=self._seed).count(failed)
+                raise
+            finding = self._findings.add(self._smallest, alike, seed=self._seed)
             finding.count(failed)
             watcher.found(finding, alike[0])
             self._findings.write()
@@ -141,16 +147,15 @@ class Search:
             else:
                 yield failed
 
-    def _reduced(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> Program:
-        """Return the smallest program seen that fails in this way on this config, and in no way that is known."""
+    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> None:
+        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known."""
         from hypothesis import Phase
 
         kind = type("FailedError", (Exception,), {})
-        smallest, first, tried = program, digest_of(program), set[str]()
+        first, tried = digest_of(program), set[str]()
         ends = time.monotonic() + _SECONDS
 
         def run(program: Program) -> None:
-            nonlocal smallest
             digest = digest_of(program)
             if not tried and digest != first:
                 return  # the round made it before
@@ -162,12 +167,11 @@ class Search:
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(program, (failed.config,))
             if any(one.way == failed.way and not self._findings.of(one, program.features()) for one in failures):
-                smallest = min(smallest, program, key=_size)
+                self._smallest = min(self._smallest, program, key=_size)
                 raise kind
 
         with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
-        return smallest
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""

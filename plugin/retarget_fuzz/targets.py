@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
 
 COUNTED = ("runs", "failed", "known by rules", "known findings", "not repeated", "no verdict")
-_KIND = "cases"
 _SUITE = "fuzz"
 
 
@@ -53,8 +52,8 @@ class Config(Struct, frozen=True, kw_only=True):
         """Return the target that compiles a module with nothing but the config's flags."""
         compiled, folder = self.target.compile, module.path.parent
         name, flags = f"{module.name}_{self.compiler}", compiled.compiler.flags
-        plain = replace(compiled, name=name, suite=_SUITE, kind=_KIND, folder=folder, module=module, flags=flags)
-        return replace(plain, timeout=compiled.compiler.timeout, devices=None)
+        plain = replace(compiled, name=name, suite=_SUITE, kind="cases", folder=folder, module=module, flags=flags)
+        return replace(plain, returns_checks=False, timeout=compiled.compiler.timeout, devices=None)
 
     def runs(self, compiled: CompileTarget) -> RunTarget:
         """Return the target that runs it, wherever the runtime config can."""

@@ -66,7 +66,7 @@ class Runner:
 
 
 def searched(
-    folder: Path, *configs: Config, seed: int = 3, most: int = 60, steady: bool = True
+    folder: Path, *configs: Config, seed: int = 3, most: int = 32, steady: bool = True
 ) -> tuple[Findings, dict[str, Counter[str]], Runner]:
     findings, runner = Findings.read(folder), Runner(*configs)
     runner.is_steady = steady
@@ -139,6 +139,19 @@ def test_what_a_rule_excuses_and_what_does_not_fail_again_is_not_found(tmp_path:
     config.excused = ("no mul",)
     findings, did, _ = searched(tmp_path, config)
     assert (findings.new, did["known by rules"]) == ([], did["failed"])
+
+
+def test_an_interruption_keeps_what_is_reduced_so_far(tmp_path: Path) -> None:
+    tries = iter(range(6))
+
+    def fails(program: Program) -> Way | None:
+        if "op:linalg.mul" in program.features() and next(tries, None) is None:
+            raise KeyboardInterrupt
+        return having("op:linalg.mul")(program)
+
+    with pytest.raises(KeyboardInterrupt):
+        searched(tmp_path, Config("a", fails))
+    assert [one.name for one in Findings.read(tmp_path).known]
 
 
 def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
