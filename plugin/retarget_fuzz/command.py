@@ -41,7 +41,6 @@ _DEFAULT_SECONDS = 600.0
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _COMPILE_SECONDS, _RUN_SECONDS = 120.0, 60.0
 """How long a program may take before it hangs: most take a tenth of a second."""
-_BUNDLE_SECONDS = 900.0
 _TICK = 0.5
 """Seconds between two lines on a terminal."""
 
@@ -128,7 +127,7 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
     print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     try:
-        search.run(Watcher(progress=report.progress, found=report.found, passed=report.passed))
+        search.run(report)
     finally:  # of Ctrl-C, too
         signal.signal(signal.SIGTERM, before)
         report.erase()
@@ -154,7 +153,7 @@ def _usable(
     return usable, others
 
 
-class _Report:
+class _Report(Watcher):
     """Shows how far a search is, and does with what it finds what the user asked for."""
 
     def __init__(
@@ -227,12 +226,7 @@ def _bundle(folder: Path, finding: Finding, failed: Failed, arguments: argparse.
     command += ["-o", f"{folder}/bundle.tar.zst"]
     command += [f"--retarget-extension={name}" for name in arguments.retarget_extension]
     command += [f"--retarget-toolchain={text}" for text in arguments.retarget_toolchain]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_BUNDLE_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return f"none: `retarget repro` took longer than {_BUNDLE_SECONDS:.0f} s"
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return (done.stdout.splitlines() or ["made"])[-1]
     said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import msgspec
 from msgspec import Struct, field
-from retarget.model import Observation
 from retarget.session import FileName
 from retarget.support import RetargetError, display_path, is_inside, shown, write_atomically
 
@@ -28,11 +27,8 @@ TABLE = "findings.md"
 _VAGUE = frozenset({"compare", "crash", "timeout"})
 """Stages of which the signature says little: what the reduced program exercises is part of what was found."""
 
-_SLUG = 48
-"""The most characters of a folder's name."""
-
-_HANGS = 60.0
-"""The time limit in seconds of a suite with a program that hangs."""
+_SLUG, _HANGS = 48, 60.0
+"""The most characters of a folder's name, and the time limit in seconds of a suite with a program that hangs."""
 
 
 class Finding(Struct, kw_only=True):
@@ -49,21 +45,15 @@ class Finding(Struct, kw_only=True):
     bundle: str = "none: interrupted"
 
     @property
-    def way(self) -> Observation:
-        """The way to fail."""
-        return Observation(stage=self.stage, signature=self.signature)
-
-    @property
     def title(self) -> str:
         """The stage, and the first line of the failure."""
         return shown(f"{self.stage}: {self.summary}", 160)
 
     def covers(self, failed: Failed, features: Collection[str]) -> bool:
         """Whether a failure of a program with some features is likely to be this one."""
-        if failed.way != self.way:
+        if (failed.way.stage, failed.way.signature) != (self.stage, self.signature):
             return False
-        is_vague = self.stage in _VAGUE
-        return not is_vague or (failed.config.name in self.configs and self.features.issubset(features))
+        return self.stage not in _VAGUE or (failed.config.name in self.configs and self.features.issubset(features))
 
     def count(self, failed: Failed) -> None:
         """Count a program that fails so."""
@@ -96,24 +86,22 @@ class Findings:
 
     def add(self, program: Program, failures: Sequence[Failed], *, seed: int) -> Finding:
         """Keep a program that fails in one way on some configs. Raises `OSError`."""
-        first = failures[0]
-        features = exercised(program)
+        way, features = failures[0].way, exercised(program)
         did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
-        name = self._name(f"{first.way.stage} {did if first.way.stage in _VAGUE else first.way.signature}")
-        folder = self.folder / name
+        name = self._name(f"{way.stage} {did if way.stage in _VAGUE else way.signature}")
         finding = Finding(
             name=name,
-            stage=first.way.stage,
-            signature=first.way.signature,
-            summary=first.summary,
+            stage=way.stage,
+            signature=way.signature,
+            summary=failures[0].summary,
             configs={failed.config.name: 0 for failed in failures},
             features=features,
             seed=seed,
         )
-        write_module(folder, program)
+        write_module(self.folder / name, program)
         comment = f"Found by `retarget fuzz` (seed {seed}): {finding.title}"
-        timeout = _HANGS if first.way.is_timeout else None
-        write_suite(folder, name, declared_on([one.config for one in failures]), comment=comment, timeout=timeout)
+        configs, timeout = declared_on([one.config for one in failures]), _HANGS if way.is_timeout else None
+        write_suite(self.folder / name, name, configs, comment=comment, timeout=timeout)
         self.new.append(finding)
         self.write()
         return finding

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from retarget.support import RetargetError
 
 from retarget_fuzz.targets import Failed, Runner, digest_of
@@ -32,13 +31,17 @@ _TRIES, _SECONDS = 300, 120.0
 """When the reduction of one failure ends."""
 
 
-class Watcher(Struct, frozen=True, kw_only=True):
-    """What is called: `progress` with what a program is run for, `found` with what is kept, as small as it gets, and
-    `passed` with a program that failed nowhere."""
+class Watcher:
+    """What is told of a search as it goes on."""
 
-    progress: Callable[[str], None] = lambda _: None
-    found: Callable[[Finding, Failed], None] = lambda *_: None
-    passed: Callable[[Program], None] = lambda _: None
+    def progress(self, doing: str) -> None:
+        """A program is run. `doing` says what for."""
+
+    def found(self, finding: Finding, failed: Failed) -> None:
+        """A program that fails in a new way is kept, as small as it gets."""
+
+    def passed(self, program: Program) -> None:
+        """A program fails nowhere."""
 
 
 class _OverError(BaseException):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 from retarget.extension import UnavailableError
-from retarget.model import CompilerConfig, CompileTarget, Failure, Module, Observation, RunTarget, RuntimeConfig
+from retarget.model import CompileTarget, Failure, Module, Observation, RunTarget, RuntimeConfig
 from retarget.session import Engine, RuleSet, Selection
 from retarget.support import RetargetError, first_line, strip_colour
 
@@ -31,17 +31,13 @@ class Config(Struct, frozen=True, kw_only=True):
     suite, with the suite's rules."""
 
     target: RunTarget
+    runtime: RuntimeConfig
     ruled: Sequence[tuple[RuleSet, RunTarget]]
 
     @property
     def compiler(self) -> str:
         """The name of the compiler config."""
         return self.target.compile.compiler.name
-
-    @property
-    def runtime(self) -> RuntimeConfig:
-        """The runtime config."""
-        return self.target.runtime
 
     @property
     def name(self) -> str:
@@ -81,23 +77,19 @@ def configs_of(selection: Selection) -> tuple[Config, ...]:
     """Return the configs of the selected run targets, each once, in order. Raises `RetargetError` where two of one name
     differ."""
 
-    def configs_in(target: RunTarget) -> tuple[CompilerConfig, RuntimeConfig]:
-        return target.compile.compiler, target.runtime
-
-    found: dict[tuple[str, str], list[tuple[RuleSet, RunTarget]]] = {}
+    found: dict[str, Config] = {}
     for one in selection.suites:
         rules = RuleSet.of(one.suite, selection.registry)
-        new: dict[tuple[str, str], tuple[RuleSet, RunTarget]] = {}
-        for target in one.selected:
-            if isinstance(target, RunTarget):
-                new.setdefault((target.compile.compiler.name, target.runtime.name), (rules, target))
-        for key, ruled in new.items():
-            there = found.setdefault(key, [])
-            if there and configs_in(there[0][1]) != configs_in(ruled[1]):
-                msg = f"found several configs {'_'.join(key)} below the paths, which differ; name the folder of one"
+        targets = [target for target in one.selected if isinstance(target, RunTarget)]
+        own = [Config(target=target, runtime=target.runtime, ruled=((rules, target),)) for target in targets]
+        for name, config in {config.name: config for config in own}.items():
+            known = found.setdefault(name, config)
+            if (known.target.compile.compiler, known.runtime) != (config.target.compile.compiler, config.runtime):
+                msg = f"found several configs {name} below the paths, which differ; name the folder of one"
                 raise RetargetError(msg)
-            there.append(ruled)
-    return tuple(Config(target=ruled[0][1], ruled=tuple(ruled)) for ruled in found.values())
+            if known is not config:
+                found[name] = replace(known, ruled=(*known.ruled, *config.ruled))
+    return tuple(found.values())
 
 
 class Failed(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,9 @@ class Planted(IreeCompiler):
     name = "planted"
 
     def compile(self, request):
-        source = request.source.replace(b"arith.mulf", b"arith.addf").replace(b"arith.divf", b"arith.no_division")
+        source = request.source.replace(b"arith.divf", b"arith.no_division")
+        for right in (b"arith.mulf", b"arith.subf", b"arith.maximumf", b"arith.minimumf"):
+            source = source.replace(right, b"arith.addf")
         return super().compile(replace(request, source=source))
 
 
@@ -32,7 +34,7 @@ class Planted(IreeCompiler):
 def retarget_compilers():
     return (Planted(),)
 """
-"""A compiler with a wrong product, and without a quotient."""
+"""A compiler that adds too often, and cannot divide."""
 
 
 @pytest.fixture
@@ -111,7 +113,9 @@ def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Pa
     assert (done.returncode, done.stderr) == (1, "on vmvx_sync; --seed 1\n")
     found = {one["stage"]: one for one in json.loads((planted / "found/findings.json").read_text())}
     assert {"compile", "compare"} <= set(found)
-    assert {"op:linalg.mul", "op:linalg.div"} & set(found["compare"]["features"]) == {"op:linalg.mul"}
+    wrong, did = {f"op:linalg.{op}" for op in ("mul", "sub", "max", "min")}, set(found["compare"]["features"])
+    assert did & wrong
+    assert "op:linalg.div" not in did
     for one in found.values():
         assert "found/" + one["name"] in done.stdout
         assert one["bundle"].startswith("reproduced ")
@@ -134,7 +138,7 @@ def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Pa
 
 @pytest.mark.slow
 def test_a_diagnostic_that_a_rule_knows_is_not_new(planted: Path) -> None:
-    (planted / "planted.py").write_text(PLANTED.replace('b"arith.addf"', 'b"arith.mulf"'))
+    (planted / "planted.py").write_text(PLANTED.replace('right, b"arith.addf"', "right, right"))
     rule = table("expectation", match="two", stage="compile", signature="arith.no_division", reason="none yet")
     (planted / "two.mlir").write_text(MODULE)
     (planted / "suite.toml").write_text(suite("s") + rule)
