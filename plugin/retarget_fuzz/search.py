@@ -143,7 +143,7 @@ class Search:
             if (finding := self._findings.of(failed, features)) is not None:
                 finding.count(failed)
                 counts[name, "known findings"] += 1
-            elif failed.config.excuses(failed.way, self._runner.engine):
+            elif failed.config.excuses(failed, self._runner.engine):
                 counts[name, "known by rules"] += 1
             elif not self._runner.fails_again(program, failed):
                 counts[name, "not repeated"] += 1

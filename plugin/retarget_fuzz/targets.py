@@ -67,10 +67,11 @@ class Config(Struct, frozen=True, kw_only=True):
             return first_line(str(error))
         return ""
 
-    def excuses(self, way: Observation, engine: Engine) -> bool:
-        """Whether a rule that is in force where the config is declared knows a way to fail, of whatever module."""
+    def excuses(self, failed: Failed, engine: Engine) -> bool:
+        """Whether a rule that is in force where the config is declared knows a failure, of whatever module."""
         traits = tuple(info.traits for info in engine.devices(self.runtime))
-        return any(rules.excuses(replace(target, devices=traits), way) for rules, target in self.ruled)
+        ruled = [(rules, target.compile if failed.at_compile else target) for rules, target in self.ruled]
+        return any(rules.excuses(replace(target, devices=traits), failed.way) for rules, target in ruled)
 
 
 def configs_of(selection: Selection) -> tuple[Config, ...]:

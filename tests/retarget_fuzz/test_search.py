@@ -47,8 +47,8 @@ class Config(SimpleNamespace):
     def __init__(self, name: str, fails: Callable[[Program], Way | None]) -> None:
         super().__init__(name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=())
 
-    def excuses(self, way: Observation, _: object) -> bool:
-        return way.signature in self.excused
+    def excuses(self, failed: Failed, _: object) -> bool:
+        return failed.way.signature in self.excused
 
 
 class Runner:
