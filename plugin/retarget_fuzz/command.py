@@ -58,9 +58,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--most", type=whole_number, metavar="N", help="how many programs")
     parser.add_argument(
-        "-o", dest="output", type=output_folder, default=Path("found"), metavar="DIR", help="what is found (found)"
+        "-o",
+        dest="output",
+        type=output_folder,
+        default=Path("found"),
+        metavar="DIR",
+        help="the folder for findings, made if need be (found)",
     )
-    parser.add_argument("--seed", type=whole_number, metavar="N", help="where the numbers of Hypothesis come from")
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        metavar="N",
+        help="make the programs of an earlier run, which says its seed (a new one)",
+    )
     parser.add_argument(
         "--corpus", type=output_folder, metavar="DIR", help="keep programs there that pass and cover something new"
     )

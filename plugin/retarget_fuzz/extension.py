@@ -18,7 +18,7 @@ _FUZZ = CommandModule(
     statuses=(
         (0, "no new finding"),
         (1, "new findings, or an error in declarations, extensions, or on this machine: a config that gave no verdict"),
-        (2, "wrong usage: an unknown option, nothing selected, a folder of something else"),
+        (2, "wrong usage: an unknown option, nothing selected, an expression that is none"),
         (130, "interrupted; what was found is kept"),
     ),
     takes_extensions=True,
