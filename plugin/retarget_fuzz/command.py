@@ -74,24 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus", type=output_folder, metavar="DIR", help="keep programs there that pass and cover something new"
     )
-    parser.add_argument(
-        "--dialect",
-        nargs="+",
-        action="extend",
-        choices=DIALECTS,
-        default=[],
-        metavar="NAME",
-        help=f"of programs, of {', '.join(DIALECTS)} (all)",
-    )
-    parser.add_argument(
-        "--types",
-        nargs="+",
-        action="extend",
-        choices=ELEMENT_TYPES,
-        default=[],
-        metavar="TYPE",
-        help=f"of elements, of {', '.join(ELEMENT_TYPES)} ({' '.join(DEFAULT_TYPES)})",
-    )
+    for option, what, known, default in (
+        ("--dialect", "of programs", DIALECTS, DIALECTS),
+        ("--types", "of elements", ELEMENT_TYPES, DEFAULT_TYPES),
+    ):
+        words = f"{what}, of {', '.join(known)} ({' '.join(default)})"
+        parser.add_argument(option, nargs="+", action="extend", choices=known, default=[], metavar="NAME", help=words)
 
 
 def run(arguments: argparse.Namespace) -> int:

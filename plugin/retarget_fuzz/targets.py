@@ -119,6 +119,7 @@ class Runner:
         self.configs = tuple(configs)
         self._folder = folder
         self._modules: dict[str, Module] = {}
+        self._artifacts: set[Path] = set()
         self._known: dict[tuple[str, str], Failed | None] = {}
         self.counts: Counter[tuple[str, str]] = Counter()
         self.inconclusive: dict[str, str] = {}
@@ -151,9 +152,12 @@ class Runner:
         return {name: one.dispatches for name, one in said.items() if one is not None}
 
     def forget(self) -> None:
-        """Remove the programs' files, and what came of them."""
+        """Remove the programs' files and artifacts, of which an hour makes gigabytes, and what came of them."""
+        for path in self._artifacts:
+            path.unlink(missing_ok=True)
         for module in self._modules.values():
             shutil.rmtree(module.path.parent, ignore_errors=True)
+        self._artifacts.clear()
         self._modules.clear()
         self._known.clear()
 
@@ -174,6 +178,7 @@ class Runner:
         outcome = self.engine.compile(compiled)
         failure, at_compile = outcome.failure, outcome.artifact is None
         if outcome.artifact is not None:
+            self._artifacts.add(Path(outcome.artifact.path))
             failure = self.engine.run(config.runs(compiled), outcome.artifact).failure
         if failure is None:
             return None

@@ -109,13 +109,13 @@ def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Path) -> None:
-    done = fuzz(planted, "--most", "40", "--seed", "1", "--corpus", "kept")
+    done = fuzz(planted, "--most", "36", "--seed", "1", "--corpus", "kept")
     assert (done.returncode, done.stderr) == (1, "on vmvx_sync; --seed 1\n")
     found = {one["stage"]: one for one in json.loads((planted / "found/findings.json").read_text())}
     assert {"compile", "compare"} <= set(found)
-    wrong, did = {f"op:linalg.{op}" for op in ("mul", "sub", "max", "min")}, set(found["compare"]["features"])
-    assert did & wrong
-    assert "op:linalg.div" not in did
+    module = (planted / "found" / found["compare"]["name"] / "module.mlir").read_text()
+    assert re.search(r"arith\.(mul|sub|maximum|minimum)f", module)
+    assert "arith.divf" not in module
     for one in found.values():
         assert "found/" + one["name"] in done.stdout
         assert one["bundle"].startswith("reproduced ")
@@ -130,7 +130,7 @@ def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Pa
     kept = list((planted / "kept").glob("corpus-*"))
     assert f"{len(found)} failed" in ran.stdout
     assert len(kept) >= 3
-    again = fuzz(planted, "--most", "40", "--seed", "1", "--corpus", "kept")
+    again = fuzz(planted, "--most", "36", "--seed", "1", "--corpus", "kept")
     assert again.returncode == 0
     assert f"0 new findings, {len(found)} findings of earlier runs" in again.stdout
     assert "0 kept" in again.stdout
