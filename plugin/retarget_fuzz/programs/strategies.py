@@ -33,7 +33,7 @@ _SECOND_OPERANDS = {
 }
 _POSITIVE = ("log", "sqrt", "rsqrt", "pow", "log1p")
 _IN_BODIES = ("add", "sub", "mul", "max", "min", "and", "or", "xor")
-_SHAPE_FREE = ("compare", "select", "convert", "transpose", "reduce", "dot", "if", "for")
+_OPERATIONS_ON_SHAPES = {"constant", "iota", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
 _CONSTANTS = {True: (1.0, 0.0, -1.0, 0.5, 2.0, 3.5, -0.0, math.inf, -math.inf, math.nan), False: (1, 0, -1, 2, 7, -8)}
 
 
@@ -94,6 +94,11 @@ class _Drawing:
         value = apply(node, [self.entries[at].value for at in operands])
         return self._append(_Entry(kind, value, node)) if value.is_certain else None
 
+    def positive(self, op: str, at: int) -> int:
+        """That value, or its absolute value if the operation is for positive numbers."""
+        kind = self.entries[at].type
+        return (self.add("abs", [at], kind) if op in _POSITIVE else None) or at
+
     def _append(self, entry: _Entry) -> int:
         self.entries.append(entry)
         return len(self.entries) - 1
@@ -126,13 +131,8 @@ class _Drawing:
     def _dynamic(self, function: Region) -> frozenset[int]:
         """The sizes that the types of the module do not tell, if any; StableHLO's operations on shapes need all."""
         sizes = {size for kind in function.arguments for size in kind.shape if size != 1}
-        if self.dialect == "stablehlo":
-            for node in function.nodes:
-                if node.op.partition(".")[0] not in _SHAPE_FREE and (
-                    node.attributes or not node.operands or node.op == "reshape"
-                ):
-                    return frozenset()
-        if self.dialect == "tosa" or not sizes or self.number(0, 3) < 3:
+        shaped = {node.op for node in function.nodes} & _OPERATIONS_ON_SHAPES
+        if self.dialect == "tosa" or (self.dialect == "stablehlo" and shaped) or not sizes or self.number(0, 3) < 3:
             return frozenset()
         return frozenset({int(self.one_of(sorted(sizes))), int(self.one_of(sorted(sizes)))})
 
@@ -141,26 +141,23 @@ class _Drawing:
 
 
 def _unary(drawing: _Drawing, at: int, kind: Type) -> None:
-    op = drawing.one_of(drawing.operations.unary(kind) or ["none"])
-    if op in _POSITIVE:
-        at = drawing.add("abs", [at], kind) or at
-    if op != "none":
-        drawing.add(op, [at], kind)
+    names = drawing.operations.names("unary", kind)
+    if names:
+        op = drawing.one_of(names)
+        drawing.add(op, [drawing.positive(op, at)], kind)
 
 
 def _binary(drawing: _Drawing, at: int, kind: Type) -> None:
-    op = drawing.one_of(drawing.operations.binary(kind) or ["none"])
+    op = drawing.one_of(drawing.operations.names("binary", kind))
     if op in _SECOND_OPERANDS:
         drawing.add(op, [at, drawing.operand(kind, _SECOND_OPERANDS[op])], kind)
-    elif op != "none":
-        if op in _POSITIVE:
-            at = drawing.add("abs", [at], kind) or at
-        operands = [at, drawing.operand(kind)]
+    else:
+        operands = [drawing.positive(op, at), drawing.operand(kind)]
         drawing.add(op, operands[::-1] if drawing.number(0, 1) else operands, kind)
 
 
 def _compare(drawing: _Drawing, at: int, kind: Type) -> None:
-    predicates = drawing.operations.predicates(kind)
+    predicates = drawing.operations.names("compare", kind)
     if predicates and "i1" in drawing.element_types:
         op = f"compare.{drawing.one_of(predicates)}"
         drawing.add(op, [at, drawing.operand(kind)], Type("i1", kind.shape))
@@ -259,7 +256,7 @@ def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
-    names = drawing.operations.reductions(kind)
+    names = drawing.operations.names("reduce", kind)
     if not names or not kind.shape:
         return
     rank, stays = len(kind.shape), drawing.operations.keeps_rank
@@ -300,7 +297,7 @@ def _iota(drawing: _Drawing, _at: int, kind: Type) -> None:
 
 def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
     """A region of one to three operations on values of one type."""
-    names = [name for name in drawing.operations.binary(kind) if name in _IN_BODIES]
+    names = [name for name in drawing.operations.names("binary", kind) if name in _IN_BODIES]
     nodes: list[Node] = []
     for at in range(arguments, arguments + drawing.number(1, 3)):
         operands = (at - 1, drawing.number(0, at - 1))
@@ -309,13 +306,13 @@ def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
 
 
 def _if(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i1" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.binary(kind)):
+    if "i1" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.names("binary", kind)):
         operands = [drawing.operand(Type("i1")), at, drawing.operand(kind)]
         drawing.add("if", operands, kind, regions=(_body(drawing, kind, 2), _body(drawing, kind, 2)))
 
 
 def _for(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i32" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.binary(kind)):
+    if "i32" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.names("binary", kind)):
         operands = [drawing.argument(Type("i32"), "index", below=6), at, drawing.operand(kind)]
         drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
 
