@@ -26,6 +26,7 @@ _SIZES = (2, 3, 1, 4, 5, 7, 8, 0, 13, 16, 17, 31, 32, 33, 64, 65, 127, 128, 130,
 _MOST_ELEMENTS = 4096
 _MOST_PRODUCTS = 1 << 17
 _MOST_ARGUMENTS = 4
+_MOST_STEPS = 12
 _NEW, _CONSTANT = -1, -2
 _SECOND_OPERANDS = {
     **dict.fromkeys(("div", "rem", "div_u", "rem_u"), "divisor"),
@@ -348,12 +349,23 @@ def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.Search
             raise ValueError(msg)
 
     @st.composite
+    def step(draw: _Draw, drawing: _Drawing) -> bool:
+        """One operation, or the end: drawn as one, so that what Hypothesis deletes is an operation."""
+        drawing.draw = draw
+        goes_on = len(drawing.entries) == 1 or drawing.number(0, 7) > 0
+        if goes_on:
+            drawing.step()
+        return goes_on
+
+    @st.composite
     def program(draw: _Draw) -> Program:
         dialect = draw(st.sampled_from(list(dialects)))
         drawing = _Drawing(draw, dialect, types[dialect])
         drawing.argument(Type(drawing.one_of(types[dialect]), drawing.shape()))
-        for _ in range(drawing.number(1, 10)):
-            drawing.step()
+        for _ in range(_MOST_STEPS):
+            if not draw(step(drawing)):
+                break
+        drawing.draw = draw
         return drawing.program()
 
     return program()
