@@ -297,11 +297,11 @@ def _iota(drawing: _Drawing, _at: int, kind: Type) -> None:
 
 
 def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
-    """A region of one to three operations on values of one type."""
+    """A region of one to three operations on values of one type, each on the result of the one before."""
     names = [name for name in drawing.operations.names("binary", kind) if name in _IN_BODIES]
     nodes: list[Node] = []
     for at in range(arguments, arguments + drawing.number(1, 3)):
-        operands = (at - 1, drawing.number(0, at - 1))
+        operands = (at - 1 if nodes else 0, drawing.number(0, at - 1))
         nodes.append(Node(drawing.one_of(names), operands, kind))
     return Region((kind,) * arguments, tuple(nodes), (arguments + len(nodes) - 1,))
 

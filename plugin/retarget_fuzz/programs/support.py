@@ -12,12 +12,12 @@ __all__ = ["OPERATIONS", "Operations"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """The operations of a dialect: `elementwise` by what they are (`unary`, `binary`, `compare`, `reduce`) and by
-    element type, or kind of element type (`float`, `integer`); `steps` are what a program is drawn of."""
+    """The operations of a dialect: `elementwise` by what they are (`unary`, `binary`, `compare`, `reduce`) and the
+    element type, or its kind (`float`, `integer`); `steps` are what a program is drawn of."""
 
     dialect: str
     element_types: Sequence[str]
-    elementwise: Mapping[str, Mapping[str, Sequence[str]]]
+    elementwise: Mapping[str, str]
     steps: Sequence[str]
     ranks_of_dot: Collection[int]
     has_empty: bool = True
@@ -26,10 +26,10 @@ class Operations:
     has_swapped_dot: bool = True
     keeps_rank: bool = False
 
-    def names(self, what: str, kind: Type) -> Sequence[str]:
+    def names(self, what: str, kind: Type) -> list[str]:
         """The elementwise operations, comparisons or reductions of that type."""
-        table = self.elementwise[what]
-        return table.get(kind.element, table.get("float" if kind.is_float else "integer", ()))
+        general = self.elementwise.get(f"{what} {'float' if kind.is_float else 'integer'}", "")
+        return self.elementwise.get(f"{what} {kind.element}", general).split()
 
     def conversions(self, kind: Type, element_types: Sequence[str]) -> list[tuple[str, str]]:
         """The conversions: the operation, and the element type that it gives."""
@@ -55,39 +55,36 @@ class Operations:
 
 
 _ALL_TYPES = ("f32", "f16", "bf16", "f64", "i1", "i8", "i16", "i32", "i64")
-_UNARIES = ("neg", "abs", "ceil", "floor", "exp", "log", "rsqrt", "tanh", "sin", "cos")
-_ARITHMETIC = ("add", "sub", "mul", "max", "min")
-_BITS = ("and", "or", "xor")
-_SHIFTS = ("shl", "shr", "shr_u")
-_PREDICATES = ("lt", "eq", "le", "gt", "ge")
-_ON_UNSIGNED = ("div_u", "rem_u", "max_u", "min_u")
-_REDUCTIONS = {"float": ("add", "max", "min"), "integer": ("add", "mul", "max", "min", *_BITS), "i1": ("and", "or")}
 _STEPS = (
     *("binary", "unary", "binary", "compare", "select", "convert", "broadcast", "transpose", "reshape", "slice", "pad"),
     *("concat", "reduce", "reduce", "dot", "if", "for"),
 )
+_UNARIES = "neg abs ceil floor exp log rsqrt tanh sin cos"
+_ARITHMETIC = "add sub mul max min"
+_BITS = "and or xor"
+_ON_BITS = "and or xor shl shr shr_u"
+_ORDER = "lt eq le gt ge"
+_COMMON = {
+    "reduce float": "add max min",
+    "reduce integer": f"add mul max min {_BITS}",
+    "reduce i1": "and or",
+    "unary i1": "",
+    "binary i1": _BITS,
+    "compare i1": "eq ne",
+    "compare float": f"{_ORDER} ne",
+}
 
 OPERATIONS: Mapping[str, Operations] = {
     "linalg": Operations(
         dialect="linalg",
         element_types=_ALL_TYPES,
         elementwise={
-            "unary": {
-                "float": (*_UNARIES, "sqrt", "expm1", "log1p", "erf", "round_even"),
-                "integer": ("abs", "popcnt"),
-                "i1": (),
-            },
-            "binary": {
-                "float": (*_ARITHMETIC, "div", "pow"),
-                "integer": (*_ARITHMETIC, *_BITS, "div", "rem", *_SHIFTS, *_ON_UNSIGNED),
-                "i1": _BITS,
-            },
-            "compare": {
-                "float": (*_PREDICATES, "ne"),
-                "integer": (*_PREDICATES, "ne", "lt_u", "le_u", "gt_u", "ge_u"),
-                "i1": ("eq", "ne"),
-            },
-            "reduce": _REDUCTIONS,
+            **_COMMON,
+            "unary float": f"{_UNARIES} sqrt expm1 log1p erf round_even",
+            "unary integer": "abs popcnt",
+            "binary float": f"{_ARITHMETIC} div pow",
+            "binary integer": f"{_ARITHMETIC} {_ON_BITS} div rem div_u rem_u max_u min_u",
+            "compare integer": f"{_ORDER} ne lt_u le_u gt_u ge_u",
         },
         steps=(*_STEPS, "take", "iota"),
         ranks_of_dot=(2, 3),
@@ -96,18 +93,13 @@ OPERATIONS: Mapping[str, Operations] = {
         dialect="stablehlo",
         element_types=_ALL_TYPES,
         elementwise={
-            "unary": {
-                "float": (*_UNARIES, "sqrt", "expm1", "log1p", "logistic", "round_even"),
-                "integer": ("neg", "abs", "not", "popcnt"),
-                "i1": ("not",),
-            },
-            "binary": {
-                "float": (*_ARITHMETIC, "div", "pow"),
-                "integer": (*_ARITHMETIC, *_BITS, "div", "rem", *_SHIFTS),
-                "i1": _BITS,
-            },
-            "compare": {"float": (*_PREDICATES, "ne"), "integer": (*_PREDICATES, "ne"), "i1": ("eq", "ne")},
-            "reduce": _REDUCTIONS,
+            **_COMMON,
+            "unary float": f"{_UNARIES} sqrt expm1 log1p logistic round_even",
+            "unary integer": "neg abs not popcnt",
+            "unary i1": "not",
+            "binary float": f"{_ARITHMETIC} div pow",
+            "binary integer": f"{_ARITHMETIC} {_ON_BITS} div rem",
+            "compare integer": f"{_ORDER} ne",
         },
         steps=(*_STEPS, "take", "iota", "reverse"),
         ranks_of_dot=(2, 3, 4),
@@ -115,17 +107,21 @@ OPERATIONS: Mapping[str, Operations] = {
     ),
     "tosa": Operations(
         dialect="tosa",
-        element_types=("f32", "f16", "bf16", "i1", "i8", "i16", "i32"),
+        element_types=tuple(one for one in _ALL_TYPES if not one.endswith("64")),
         elementwise={
-            "unary": {"float": (*_UNARIES, "erf", "logistic"), "integer": ("not",), "i32": ("neg", "abs", "not")},
-            "binary": {
-                "float": (*_ARITHMETIC, "pow"),
-                "integer": (*_BITS, *_SHIFTS),
-                "i32": (*_ARITHMETIC, *_BITS, "div", *_SHIFTS),
-                "i1": _BITS,
-            },
-            "compare": {"float": _PREDICATES, "i32": _PREDICATES},
-            "reduce": {**_REDUCTIONS, "integer": ("max", "min"), "i32": ("add", "max", "min")},
+            **_COMMON,
+            "unary float": f"{_UNARIES} erf logistic",
+            "unary integer": "not",
+            "unary i32": "neg abs not",
+            "unary i1": "not",
+            "binary float": f"{_ARITHMETIC} pow",
+            "binary integer": _ON_BITS,
+            "binary i32": f"{_ARITHMETIC} {_ON_BITS} div",
+            "compare float": _ORDER,
+            "compare i32": _ORDER,
+            "compare i1": "",
+            "reduce integer": "max min",
+            "reduce i32": "add max min",
         },
         steps=(*_STEPS, "reverse"),
         ranks_of_dot=(3,),
