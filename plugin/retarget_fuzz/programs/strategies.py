@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from retarget_fuzz.programs.arrays import FILLS, filled
@@ -33,6 +34,7 @@ _SECOND_OPERANDS = {
     **dict.fromkeys(("shl", "shr", "shr_u"), "shift"),
 }
 _POSITIVE = ("log", "sqrt", "rsqrt", "pow", "log1p")
+_MAY_OVERFLOW = ("add", "sub", "mul", "neg", "abs", "reduce.add")
 _IN_BODIES = ("add", "sub", "mul", "max", "min", "and", "or", "xor")
 _OPERATIONS_ON_SHAPES = {"constant", "iota", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
 _CONSTANTS = {True: (1.0, 0.0, -1.0, 0.5, 2.0, 3.5, -0.0, math.inf, -math.inf, math.nan), False: (1, 0, -1, 2, 7, -8)}
@@ -93,7 +95,19 @@ class _Drawing:
             return None
         node = Node(op, tuple(operands), kind, **more)
         value = apply(node, [self.entries[at].value for at in operands])
-        return self._append(_Entry(kind, value, node)) if value.is_certain else None
+        if not value.is_certain or (not self.operations.wraps and self._overflows(node, value)):
+            return None
+        return self._append(_Entry(kind, value, node))
+
+    def _overflows(self, node: Node, value: Value) -> bool:
+        """Whether integers of 64 bits would give another result."""
+        if node.type.is_float or node.op not in _MAY_OVERFLOW:
+            return False
+        operands = [
+            Value(one.data.astype(np.int64), one.bound) for one in (self.entries[at].value for at in node.operands)
+        ]
+        wide = apply(replace(node, type=Type("i64", node.type.shape)), operands)
+        return bool((wide.data != value.data).any())
 
     def positive(self, op: str, at: int) -> int:
         """That value, or its absolute value if the operation is for positive numbers."""
@@ -296,9 +310,15 @@ def _iota(drawing: _Drawing, _at: int, kind: Type) -> None:
         drawing.add("iota", [], Type(drawing.one_of(elements), kind.shape), attributes=(where,))
 
 
+def _names_in_bodies(drawing: _Drawing, kind: Type) -> list[str]:
+    wraps = drawing.operations.wraps or kind.is_float
+    names = [one for one in drawing.operations.names("binary", kind) if one in _IN_BODIES]
+    return [one for one in names if wraps or one not in _MAY_OVERFLOW]
+
+
 def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
     """A region of one to three operations on values of one type, each on the result of the one before."""
-    names = [name for name in drawing.operations.names("binary", kind) if name in _IN_BODIES]
+    names = _names_in_bodies(drawing, kind)
     nodes: list[Node] = []
     for at in range(arguments, arguments + drawing.number(1, 3)):
         operands = (at - 1 if nodes else 0, drawing.number(0, at - 1))
@@ -307,13 +327,13 @@ def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
 
 
 def _if(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i1" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.names("binary", kind)):
+    if "i1" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.operand(Type("i1")), at, drawing.operand(kind)]
         drawing.add("if", operands, kind, regions=(_body(drawing, kind, 2), _body(drawing, kind, 2)))
 
 
 def _for(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i32" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.names("binary", kind)):
+    if "i32" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.argument(Type("i32"), "index", below=6), at, drawing.operand(kind)]
         drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
 

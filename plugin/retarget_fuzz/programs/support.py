@@ -13,7 +13,8 @@ __all__ = ["OPERATIONS", "Operations"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
     """The operations of a dialect: `elementwise` by what they are (`unary`, `binary`, `compare`, `reduce`) and the
-    element type, or its kind (`float`, `integer`); `steps` are what a program is drawn of."""
+    element type, or its kind (`float`, `integer`); `steps` are what a program is drawn of.
+    `wraps` says that integers which overflow wrap around; TOSA's specification leaves open what they become."""
 
     dialect: str
     element_types: Sequence[str]
@@ -25,6 +26,7 @@ class Operations:
     has_interior: bool = False
     has_swapped_dot: bool = True
     keeps_rank: bool = False
+    wraps: bool = True
 
     def names(self, what: str, kind: Type) -> list[str]:
         """The elementwise operations, comparisons or reductions of that type."""
@@ -129,5 +131,6 @@ OPERATIONS: Mapping[str, Operations] = {
         has_strides=False,
         has_swapped_dot=False,
         keeps_rank=True,
+        wraps=False,
     ),
 }
