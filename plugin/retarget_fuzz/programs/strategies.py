@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from retarget_fuzz.programs.arrays import FILLS, filled
@@ -26,14 +27,16 @@ _SIZES = (2, 3, 1, 4, 5, 7, 8, 0, 13, 16, 17, 31, 32, 33, 64, 65, 127, 128, 130,
 _MOST_ELEMENTS = 4096
 _MOST_PRODUCTS = 1 << 17
 _MOST_ARGUMENTS = 4
+_MOST_STEPS = 12
 _NEW, _CONSTANT = -1, -2
 _SECOND_OPERANDS = {
     **dict.fromkeys(("div", "rem", "div_u", "rem_u"), "divisor"),
     **dict.fromkeys(("shl", "shr", "shr_u"), "shift"),
 }
 _POSITIVE = ("log", "sqrt", "rsqrt", "pow", "log1p")
+_MAY_OVERFLOW = ("add", "sub", "mul", "neg", "abs", "reduce.add")
 _IN_BODIES = ("add", "sub", "mul", "max", "min", "and", "or", "xor")
-_SHAPE_FREE = ("compare", "select", "convert", "transpose", "reduce", "dot", "if", "for")
+_OPERATIONS_ON_SHAPES = {"constant", "iota", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
 _CONSTANTS = {True: (1.0, 0.0, -1.0, 0.5, 2.0, 3.5, -0.0, math.inf, -math.inf, math.nan), False: (1, 0, -1, 2, 7, -8)}
 
 
@@ -92,7 +95,24 @@ class _Drawing:
             return None
         node = Node(op, tuple(operands), kind, **more)
         value = apply(node, [self.entries[at].value for at in operands])
-        return self._append(_Entry(kind, value, node)) if value.is_certain else None
+        if not value.is_certain or (not self.operations.wraps and self._overflows(node, value)):
+            return None
+        return self._append(_Entry(kind, value, node))
+
+    def _overflows(self, node: Node, value: Value) -> bool:
+        """Whether integers of 64 bits would give another result."""
+        if node.type.is_float or node.op not in _MAY_OVERFLOW:
+            return False
+        operands = [
+            Value(one.data.astype(np.int64), one.bound) for one in (self.entries[at].value for at in node.operands)
+        ]
+        wide = apply(replace(node, type=Type("i64", node.type.shape)), operands)
+        return bool((wide.data != value.data).any())
+
+    def positive(self, op: str, at: int) -> int:
+        """That value, or its absolute value if the operation is for positive numbers."""
+        kind = self.entries[at].type
+        return (self.add("abs", [at], kind) if op in _POSITIVE else None) or at
 
     def _append(self, entry: _Entry) -> int:
         self.entries.append(entry)
@@ -126,13 +146,8 @@ class _Drawing:
     def _dynamic(self, function: Region) -> frozenset[int]:
         """The sizes that the types of the module do not tell, if any; StableHLO's operations on shapes need all."""
         sizes = {size for kind in function.arguments for size in kind.shape if size != 1}
-        if self.dialect == "stablehlo":
-            for node in function.nodes:
-                if node.op.partition(".")[0] not in _SHAPE_FREE and (
-                    node.attributes or not node.operands or node.op == "reshape"
-                ):
-                    return frozenset()
-        if self.dialect == "tosa" or not sizes or self.number(0, 3) < 3:
+        shaped = {node.op for node in function.nodes} & _OPERATIONS_ON_SHAPES
+        if self.dialect == "tosa" or (self.dialect == "stablehlo" and shaped) or not sizes or self.number(0, 3) < 3:
             return frozenset()
         return frozenset({int(self.one_of(sorted(sizes))), int(self.one_of(sorted(sizes)))})
 
@@ -141,26 +156,23 @@ class _Drawing:
 
 
 def _unary(drawing: _Drawing, at: int, kind: Type) -> None:
-    op = drawing.one_of(drawing.operations.unary(kind) or ["none"])
-    if op in _POSITIVE:
-        at = drawing.add("abs", [at], kind) or at
-    if op != "none":
-        drawing.add(op, [at], kind)
+    names = drawing.operations.names("unary", kind)
+    if names:
+        op = drawing.one_of(names)
+        drawing.add(op, [drawing.positive(op, at)], kind)
 
 
 def _binary(drawing: _Drawing, at: int, kind: Type) -> None:
-    op = drawing.one_of(drawing.operations.binary(kind) or ["none"])
+    op = drawing.one_of(drawing.operations.names("binary", kind))
     if op in _SECOND_OPERANDS:
         drawing.add(op, [at, drawing.operand(kind, _SECOND_OPERANDS[op])], kind)
-    elif op != "none":
-        if op in _POSITIVE:
-            at = drawing.add("abs", [at], kind) or at
-        operands = [at, drawing.operand(kind)]
+    else:
+        operands = [drawing.positive(op, at), drawing.operand(kind)]
         drawing.add(op, operands[::-1] if drawing.number(0, 1) else operands, kind)
 
 
 def _compare(drawing: _Drawing, at: int, kind: Type) -> None:
-    predicates = drawing.operations.predicates(kind)
+    predicates = drawing.operations.names("compare", kind)
     if predicates and "i1" in drawing.element_types:
         op = f"compare.{drawing.one_of(predicates)}"
         drawing.add(op, [at, drawing.operand(kind)], Type("i1", kind.shape))
@@ -259,7 +271,7 @@ def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
-    names = drawing.operations.reductions(kind)
+    names = drawing.operations.names("reduce", kind)
     if not names or not kind.shape:
         return
     rank, stays = len(kind.shape), drawing.operations.keeps_rank
@@ -298,24 +310,30 @@ def _iota(drawing: _Drawing, _at: int, kind: Type) -> None:
         drawing.add("iota", [], Type(drawing.one_of(elements), kind.shape), attributes=(where,))
 
 
+def _names_in_bodies(drawing: _Drawing, kind: Type) -> list[str]:
+    wraps = drawing.operations.wraps or kind.is_float
+    names = [one for one in drawing.operations.names("binary", kind) if one in _IN_BODIES]
+    return [one for one in names if wraps or one not in _MAY_OVERFLOW]
+
+
 def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
-    """A region of one to three operations on values of one type."""
-    names = [name for name in drawing.operations.binary(kind) if name in _IN_BODIES]
+    """A region of one to three operations on values of one type, each on the result of the one before."""
+    names = _names_in_bodies(drawing, kind)
     nodes: list[Node] = []
     for at in range(arguments, arguments + drawing.number(1, 3)):
-        operands = (at - 1, drawing.number(0, at - 1))
+        operands = (at - 1 if nodes else 0, drawing.number(0, at - 1))
         nodes.append(Node(drawing.one_of(names), operands, kind))
     return Region((kind,) * arguments, tuple(nodes), (arguments + len(nodes) - 1,))
 
 
 def _if(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i1" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.binary(kind)):
+    if "i1" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.operand(Type("i1")), at, drawing.operand(kind)]
         drawing.add("if", operands, kind, regions=(_body(drawing, kind, 2), _body(drawing, kind, 2)))
 
 
 def _for(drawing: _Drawing, at: int, kind: Type) -> None:
-    if "i32" in drawing.element_types and any(one in _IN_BODIES for one in drawing.operations.binary(kind)):
+    if "i32" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.argument(Type("i32"), "index", below=6), at, drawing.operand(kind)]
         drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
 
@@ -351,12 +369,23 @@ def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.Search
             raise ValueError(msg)
 
     @st.composite
+    def step(draw: _Draw, drawing: _Drawing) -> bool:
+        """One operation, or the end: drawn as one, so that what Hypothesis deletes is an operation."""
+        drawing.draw = draw
+        goes_on = len(drawing.entries) == 1 or drawing.number(0, 7) > 0
+        if goes_on:
+            drawing.step()
+        return goes_on
+
+    @st.composite
     def program(draw: _Draw) -> Program:
         dialect = draw(st.sampled_from(list(dialects)))
         drawing = _Drawing(draw, dialect, types[dialect])
         drawing.argument(Type(drawing.one_of(types[dialect]), drawing.shape()))
-        for _ in range(drawing.number(1, 10)):
-            drawing.step()
+        for _ in range(_MOST_STEPS):
+            if not draw(step(drawing)):
+                break
+        drawing.draw = draw
         return drawing.program()
 
     return program()

@@ -76,7 +76,11 @@ class Writer:
         return self.write(
             template.format(
                 *names,
-                op=op, rest=rest, kinds=kinds, types=", ".join(kinds), names=", ".join(names),
+                op=op,
+                rest=rest,
+                kinds=kinds,
+                types=", ".join(kinds),
+                names=", ".join(names),
                 type=self.type(node.type),
                 a=[list(one) for one in node.attributes],
                 values=", ".join(literal(value, node.type.element) for value in node.values),
