@@ -74,6 +74,16 @@ def test_what_cannot_be_meant_is_refused(
     assert (found, says in said) == (status, True), said
 
 
+def test_without_hypothesis_its_extra_is_named(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert main(["fuzz"]) == 1
+    assert re.search(
+        r"hypothesis, which is not installed; install it with `pip install .*fuzz", capsys.readouterr().err
+    )
+
+
 def test_configs_that_cannot_run_programs_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = [
         runtime("gone", toolchain="gone"),
@@ -111,12 +121,13 @@ def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Path) -> None:
     done = fuzz(planted, "--most", "36", "--seed", "1", "--corpus", "kept")
     assert (done.returncode, done.stderr) == (1, "on vmvx_sync; --seed 1\n")
-    found = {one["stage"]: one for one in json.loads((planted / "found/findings.json").read_text())}
+    every = json.loads((planted / "found/findings.json").read_text())
+    found = {one["stage"]: one for one in every}
     assert {"compile", "compare"} <= set(found)
     module = (planted / "found" / found["compare"]["name"] / "module.mlir").read_text()
     assert re.search(r"arith\.(mul|sub|maximum|minimum)f", module)
     assert "arith.divf" not in module
-    for one in found.values():
+    for one in every:
         assert "found/" + one["name"] in done.stdout
         assert one["bundle"].startswith("reproduced ")
         assert (planted / "found" / one["name"] / "bundle.tar.zst").is_file()
@@ -128,11 +139,11 @@ def test_planted_mistakes_of_a_compiler_are_found_reduced_and_packed(planted: Pa
         check=False,
     )
     kept = list((planted / "kept").glob("corpus-*"))
-    assert f"{len(found)} failed" in ran.stdout
+    assert f"\n{len(every)} failed, " in ran.stdout
     assert len(kept) >= 3
     again = fuzz(planted, "--most", "36", "--seed", "1", "--corpus", "kept")
     assert again.returncode == 0
-    assert f"0 new findings, {len(found)} findings of earlier runs" in again.stdout
+    assert f"0 new findings, {len(every)} findings of earlier runs" in again.stdout
     assert "0 kept" in again.stdout
 
 
