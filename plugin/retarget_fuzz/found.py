@@ -84,9 +84,9 @@ class Findings:
         """Return the finding that a failure is, if it is one that is here."""
         return next((one for one in self.all if one.covers(failed, features)), None)
 
-    def add(self, program: Program, failures: Sequence[Failed], *, seed: int) -> Finding:
-        """Keep a program that fails in one way on some configs. Raises `OSError`."""
-        way, features = failures[0].way, exercised(program)
+    def add(self, program: Program, failures: Sequence[Failed], *, seed: int, of: Program) -> Finding:
+        """Keep a program that fails in one way on some configs, and is reduced `of` another. Raises `OSError`."""
+        way, features = failures[0].way, exercised(program) & exercised(of)
         did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
         name = self._name(f"{way.stage} {did if way.stage in _VAGUE else way.signature}")
         finding = Finding(
@@ -120,6 +120,12 @@ class Findings:
 def exercised(program: Program) -> frozenset[str]:
     """Return what a program exercises, but for its ranks, which a reduction leaves to chance."""
     return frozenset(one for one in program.features() if not one.startswith("rank:"))
+
+
+def may_stand_for(program: Program, other: Program, stage: str) -> bool:
+    """Whether a finding of a program at a stage explains the failure of another one, whatever sizes they have."""
+    more = exercised(program) - exercised(other)
+    return stage not in _VAGUE or all(one.startswith("size:") for one in more)
 
 
 def declared_on(configs: Sequence[Config]) -> Mapping[str, Sequence[str]]:

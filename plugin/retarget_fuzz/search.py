@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from retarget.support import RetargetError
 
+from retarget_fuzz.found import Finding, Findings, may_stand_for
 from retarget_fuzz.targets import Failed, Runner, digest_of
 
 if TYPE_CHECKING:
-    from retarget_fuzz.found import Finding, Findings
     from retarget_fuzz.programs.program import Program
 
 _ROUND = 32
@@ -127,9 +127,9 @@ class Search:
                 self._reduce(program, failed, seed, watcher)
                 alike = [one for one in self._runner.failures(self._smallest) if one.way == failed.way] or [failed]
             except KeyboardInterrupt:
-                self._findings.add(self._smallest, [failed], seed=self._seed).count(failed)
+                self._findings.add(self._smallest, [failed], seed=self._seed, of=program).count(failed)
                 raise
-            finding = self._findings.add(self._smallest, alike, seed=self._seed)
+            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program)
             finding.count(failed)
             watcher.found(finding, alike[0])
             self._findings.write()
@@ -158,19 +158,19 @@ class Search:
         first, tried = digest_of(program), set[str]()
         ends = time.monotonic() + _SECONDS
 
-        def run(program: Program) -> None:
-            digest = digest_of(program)
-            if not tried and digest != first:
-                return  # the round made it before
+        def run(candidate: Program) -> None:
+            digest = digest_of(candidate)
+            if (not tried and digest != first) or not may_stand_for(candidate, program, failed.way.stage):
+                return  # the round made it before, or it is of something else
             if digest not in tried:
                 if len(tried) > _TRIES or time.monotonic() > ends:
                     raise _OverError
                 tried.add(digest)
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
-            failures = self._runner.failures(program, (failed.config,))
-            if any(one.way == failed.way and not self._findings.of(one, program.features()) for one in failures):
-                self._smallest = min(self._smallest, program, key=_size)
+            failures = self._runner.failures(candidate, (failed.config,))
+            if any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures):
+                self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 
         with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail

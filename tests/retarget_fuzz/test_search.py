@@ -152,6 +152,14 @@ def test_a_second_run_counts_what_it_knows_until_its_folder_goes(tmp_path: Path)
     assert len(searched(tmp_path, config)[0].new) == 1
 
 
+def test_a_finding_explains_the_program_that_it_is_reduced_of(tmp_path: Path) -> None:
+    def fails(program: Program) -> Way | None:
+        return having("op:linalg.max")(program) or having("op:linalg.add")(program) or having("op:linalg.neg")(program)
+
+    assert searched(tmp_path, Config("a", fails))[0].new
+    assert searched(tmp_path, Config("a", fails))[0].new == []
+
+
 def test_what_a_rule_excuses_and_what_does_not_fail_again_is_not_found(tmp_path: Path) -> None:
     config = Config("a", having("op:linalg.mul", ("compile", "no mul")))
     findings, did, _ = searched(tmp_path, config, steady=False)
