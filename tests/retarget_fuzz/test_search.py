@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from retarget.model import Observation
 from retarget.support import RetargetError
-from retarget_fuzz.found import Finding, Findings
+from retarget_fuzz.found import Finding, Findings, may_stand_for
 from retarget_fuzz.search import Search, Watcher
 from retarget_fuzz.targets import Failed
 
@@ -38,7 +38,7 @@ class Program:
         return frozenset(f"op:linalg.{op}" for op in self.ops)
 
 
-PROGRAMS = st.lists(st.sampled_from(["neg", "add", "mul", "max"]), min_size=1, max_size=6).map(tuple).map(Program)
+PROGRAMS = st.lists(st.sampled_from(["or", "neg", "add", "mul", "max"]), min_size=1, max_size=6).map(tuple).map(Program)
 
 
 class Config(SimpleNamespace):
@@ -154,10 +154,14 @@ def test_a_second_run_counts_what_it_knows_until_its_folder_goes(tmp_path: Path)
 
 def test_a_finding_explains_the_program_that_it_is_reduced_of(tmp_path: Path) -> None:
     def fails(program: Program) -> Way | None:
-        return having("op:linalg.max")(program) or having("op:linalg.add")(program) or having("op:linalg.neg")(program)
+        return having("op:linalg.max")(program) or having("op:linalg.add")(program) or having("op:linalg.or")(program)
 
-    assert searched(tmp_path, Config("a", fails))[0].new
+    found = searched(tmp_path, Config("a", fails))[0].new
+    assert [len(ops(one)) for one in found] == [1, 1, 1]
     assert searched(tmp_path, Config("a", fails))[0].new == []
+    both, other = Program(("add", "max")), Program(("or",))
+    assert [may_stand_for(one, both, "compare") for one in (both, Program(("max",)), other)] == [True, True, False]
+    assert may_stand_for(other, both, "compile")
 
 
 def test_what_a_rule_excuses_and_what_does_not_fail_again_is_not_found(tmp_path: Path) -> None:
