@@ -22,13 +22,14 @@ from typing import ClassVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from retarget.expect.verdict import RankedRule, TargetRules, case_rank, says
+from retarget.expect.verdict import RankedRule, TargetRules, allows, case_rank, says
 from retarget.extension.registry import Registry
 from retarget.model import CompileTarget, Expectation, Golden, Origin, RunTarget, Suite, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.locations import SourceLocations
 from retarget.model.metrics import Metric
 from retarget.model.names import is_glob
+from retarget.model.outcomes import Observation
 from retarget.support.errors import Diagnostic
 from retarget.support.toml import Problem
 from retarget.targets.selection import Selector, Term, names_devices
@@ -294,6 +295,13 @@ class RuleSet:
             if self._matches(used, target):
                 used.matched.update(candidate.entries)
                 yield candidate
+
+    def excuses(self, target: Target, way: Observation) -> bool:
+        """Return whether a rule knows a way to fail by its diagnostic, of whatever module, with a target's configs."""
+        return any(
+            used.rule.signature and not used.rule.is_expired and allows(used.rule, way) and self._matches(used, target)
+            for used in self._used
+        )
 
     def assign(self, targets: Iterable[Target]) -> Assignment:
         """Return the rules of the suite's targets, each compile target before its run targets."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from model_targets import compile_target, run_target
 from msgspec.structs import replace
 from retarget.expect.matching import GoldenAssignment, RuleSet
-from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Origin
+from retarget.model import CompilerConfig, CompileTarget, Expectation, Golden, Observation, Origin
 from retarget.model.devices import DeviceTraits
 from retarget.model.metrics import Metric
 from retarget.support.errors import RetargetError
@@ -38,6 +40,17 @@ def test_globs_that_meet_on_a_device_are_an_error_of_the_target_there() -> None:
     assert possible.on(RUN, [DeviceTraits(name="a")]).whole == rules[0]
     with pytest.raises(RetargetError, match=r"m_c_r: found two expectations, .*\[0\] and .*\[1\], that are equally"):
         possible.on(RUN, [DeviceTraits(name="ab")])
+
+
+def test_a_rule_with_a_signature_knows_a_way_to_fail_of_any_module_on_its_configs_and_devices() -> None:
+    way = Observation(stage="run", signature="INTERNAL; lost")
+    here, there = (replace(RUN, devices=(device,)) for device in (LAVAPIPE, H200))
+    rules = RuleSet([rule(0, "vulkan and on(driver='llvmpipe')", match="other", signature="INTERNAL")])
+    assert (rules.excuses(here, way), rules.excuses(there, way)) == (True, False)
+    assert not rules.excuses(here, replace_field(way, stage="load"))
+    assert not rules.excuses(here, replace_field(way, signature="lost"))
+    for more in ({}, {"signature": "INTERNAL", "until": date(2020, 1, 1)}):
+        assert not RuleSet([rule(0, match="other", **more)]).excuses(here, way)
 
 
 def test_a_rule_of_the_compile_target_is_deferred_where_a_run_target_may_have_it() -> None:

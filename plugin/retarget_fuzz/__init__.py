@@ -1,0 +1,1 @@
+"""Programs made by Hypothesis, run on every selected config, and what fails kept once: the subcommand `fuzz`."""

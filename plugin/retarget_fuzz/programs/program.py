@@ -1,0 +1,86 @@
+"""One generated program: its text, its inputs, what it has to return, and what it exercises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from retarget_fuzz.programs.ir import Region
+
+if TYPE_CHECKING:
+    from retarget.extension import Array
+
+__all__ = ["DEFAULT_TYPES", "DIALECTS", "ELEMENT_TYPES", "Expected", "Program"]
+
+DIALECTS = ("linalg", "stablehlo", "tosa")
+ELEMENT_TYPES = ("f32", "f16", "bf16", "f64", "i1", "i8", "i16", "i32", "i64")
+DEFAULT_TYPES = ("f32", "i32", "i8", "i16", "i1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """What a result has to be: within `atol + rtol * abs(value)` of `value`, NaN where it is NaN."""
+
+    value: Array
+    atol: float
+    rtol: float
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A module with one function, `f`, and the arguments of one call. Equal to another of the same text and arguments.
+
+    Sizes in `dynamic` are `?` in the types of the module.
+    """
+
+    dialect: str
+    function: Region
+    inputs: tuple[Array, ...] = field(repr=False)
+    dynamic: frozenset[int] = frozenset()
+
+    @cached_property
+    def _key(self) -> tuple[str, tuple[bytes, ...]]:
+        return self.module(), tuple(array.tobytes() for array in self.inputs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def module(self) -> str:
+        """The text of the module, with a function `f`, for iree-compile to find out its input type."""
+        from retarget_fuzz.programs.linalg import LinalgWriter
+        from retarget_fuzz.programs.stablehlo import StablehloWriter
+        from retarget_fuzz.programs.tosa import TosaWriter
+
+        writer = {"linalg": LinalgWriter, "stablehlo": StablehloWriter, "tosa": TosaWriter}[self.dialect]
+        return writer(self.dynamic).function(self.function)
+
+    def expected(self) -> tuple[Expected, ...]:
+        """What each result has to be."""
+        from retarget_fuzz.programs.oracle import argument, evaluate
+
+        types = self.function.types
+        arguments = [argument(array, kind) for array, kind in zip(self.inputs, types, strict=False)]
+        values = evaluate(self.function, arguments)
+        return tuple(
+            Expected(*value.expected(types[at])) for at, value in zip(self.function.results, values, strict=True)
+        )
+
+    def features(self) -> frozenset[str]:
+        """What the program exercises: `op:stablehlo.add`, `type:f32`, `rank:3`, `size:0`, `dynamic`, `control:for`."""
+        nodes = self.function.all_nodes()
+        types = {*self.function.types, *(node.type for node in nodes)}
+        return frozenset(
+            {
+                *(f"op:{self.dialect}.{node.op}" for node in nodes),
+                *(f"op:{self.dialect}.{node.op}:{node.type.element}" for node in nodes),
+                *(f"type:{one.element}" for one in types),
+                *(f"rank:{len(one.shape)}" for one in types),
+                *(f"size:{size}" for one in types for size in one.shape if size < 2),
+                *(f"control:{node.op}" for node in nodes if node.regions),
+                *(["dynamic"] if self.dynamic else []),
+            }
+        )
