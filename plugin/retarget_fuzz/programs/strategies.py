@@ -283,8 +283,11 @@ def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
 
 def _dot(drawing: _Drawing, at: int, kind: Type) -> None:
     results = drawing.operations.products(kind, drawing.element_types)
-    if not results or len(kind.shape) not in drawing.operations.ranks_of_dot:
+    if not results:
         return
+    if len(kind.shape) not in drawing.operations.ranks_of_dot:
+        kind = Type(kind.element, tuple(drawing.size(16) for _ in range(drawing.operations.ranks_of_dot[0])))
+        at = drawing.operand(kind)
     can_swap = int(drawing.operations.has_swapped_dot)
     swaps = (drawing.number(0, can_swap), drawing.number(0, can_swap))
     *batch, rows, inner = (*kind.shape[:-2], *(kind.shape[-2:] if not swaps[0] else kind.shape[:-3:-1]))
