@@ -58,6 +58,10 @@ class _Drawing:
         self.element_types = element_types
         self.operations: Operations = OPERATIONS[dialect]
         self.entries: list[_Entry] = []
+        self.is_dynamic = dialect != "tosa" and self.number(0, 3) == 3
+        self.steps = self.operations.steps
+        if self.is_dynamic and dialect == "stablehlo":  # what gives a shape has to know all sizes
+            self.steps = [one for one in self.steps if one not in _OPERATIONS_ON_SHAPES]
 
     def one_of(self, choices: Sequence[Any]) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -82,9 +86,10 @@ class _Drawing:
     def operand(self, kind: Type, *fills: str) -> int:
         """A value of that type: one that exists, a new argument, or a constant."""
         known = [] if fills else [at for at, entry in enumerate(self.entries) if entry.type == kind]
+        has_no_constant = fills or kind.element == "i1" or self.steps is not self.operations.steps
         arguments = sum(not isinstance(entry.source, Node) for entry in self.entries)
-        at = int(self.one_of([*known, _NEW] if fills or kind.element == "i1" else [*known, _NEW, _CONSTANT]))
-        if at == _CONSTANT or (at == _NEW and arguments >= _MOST_ARGUMENTS and not fills):
+        at = int(self.one_of([*known, _NEW, *([] if has_no_constant else [_CONSTANT])]))
+        if at == _CONSTANT or (at == _NEW and arguments >= _MOST_ARGUMENTS and not has_no_constant):
             added = self.add("constant", [], kind, values=(self.one_of(_CONSTANTS[kind.is_float]),))
             return self.argument(kind) if added is None else added
         return self.argument(kind, *fills) if at == _NEW else at
@@ -121,7 +126,7 @@ class _Drawing:
     def step(self) -> None:
         """Draw one operation, on one of the latest values rather than on an early one."""
         at = len(self.entries) - 1 - self.number(0, min(len(self.entries) - 1, 3))
-        _STEPS[self.one_of(self.operations.steps)](self, at, self.entries[at].type)
+        _STEPS[self.one_of(self.steps)](self, at, self.entries[at].type)
 
     def program(self) -> Program:
         """The program whose results are the values that nothing uses, the last three of them."""
@@ -144,12 +149,9 @@ class _Drawing:
         return Program(self.dialect, function, inputs, self._dynamic(function))
 
     def _dynamic(self, function: Region) -> frozenset[int]:
-        """The sizes that the types of the module do not tell, if any; StableHLO's operations on shapes need all."""
-        sizes = {size for kind in function.arguments for size in kind.shape if size != 1}
-        shaped = {node.op for node in function.nodes} & _OPERATIONS_ON_SHAPES
-        if self.dialect == "tosa" or (self.dialect == "stablehlo" and shaped) or not sizes or self.number(0, 3) < 3:
-            return frozenset()
-        return frozenset({int(self.one_of(sorted(sizes))), int(self.one_of(sorted(sizes)))})
+        """The sizes that the types of the module do not tell, if any."""
+        sizes = sorted({size for kind in function.arguments for size in kind.shape if size != 1})
+        return frozenset(int(self.one_of(sizes)) for _ in range(2) if sizes and self.is_dynamic)
 
 
 # ---- operations ----------------------------------------------------------------------------------------------------
@@ -283,8 +285,11 @@ def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
 
 def _dot(drawing: _Drawing, at: int, kind: Type) -> None:
     results = drawing.operations.products(kind, drawing.element_types)
-    if not results or len(kind.shape) not in drawing.operations.ranks_of_dot:
+    if not results:
         return
+    if len(kind.shape) not in drawing.operations.ranks_of_dot:
+        kind = Type(kind.element, tuple(drawing.size(16) for _ in range(drawing.operations.ranks_of_dot[0])))
+        at = drawing.operand(kind)
     can_swap = int(drawing.operations.has_swapped_dot)
     swaps = (drawing.number(0, can_swap), drawing.number(0, can_swap))
     *batch, rows, inner = (*kind.shape[:-2], *(kind.shape[-2:] if not swaps[0] else kind.shape[:-3:-1]))

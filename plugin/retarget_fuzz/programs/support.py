@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retarget_fuzz.programs.ir import Type
@@ -20,7 +20,7 @@ class Operations:
     element_types: Sequence[str]
     elementwise: Mapping[str, str]
     steps: Sequence[str]
-    ranks_of_dot: Collection[int]
+    ranks_of_dot: Sequence[int]
     has_empty: bool = True
     has_strides: bool = True
     has_interior: bool = False

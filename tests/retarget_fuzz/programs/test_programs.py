@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -54,9 +53,9 @@ def test_each_program_has_certain_results_for_its_inputs(dialect: str) -> None:
             assert expected.value.shape == types[at].shape
             assert np.isfinite([expected.atol, expected.rtol]).all()
             assert not (types[at].element.startswith("i") and (expected.atol or expected.rtol))
-    features = frozenset().union(*(one.features() for one in every))
-    assert {f"op:{dialect}.{op}" for op in ("transpose", "if", "for", "select")} <= features
-    assert {"rank:0", "rank:4", "size:1", "control:for", "type:f16"} <= features
+    features = {feature for one in every for feature in one.features()}
+    assert sum(one.startswith("op:") for one in features) > 60
+    assert {"rank:0", "rank:2", "rank:4", "size:1", "control:for", "type:f16"} <= features
     assert ("dynamic" in features) == (dialect != "tosa")
 
 
@@ -64,19 +63,15 @@ def test_the_same_seed_draws_the_same_programs() -> None:
     assert drawn("linalg", 30, 3) == drawn("linalg", 30, 3) != drawn("linalg", 30, 4)
 
 
-@pytest.mark.parametrize(
-    ("dialect", "fails", "most"),
-    [
-        ("linalg", lambda one: any(node.op == "reduce.max" for node in one.function.nodes), 1),
-        ("stablehlo", lambda one: "dynamic" in one.features(), 1),
-    ],
-)
-def test_a_program_shrinks_to_what_fails(dialect: str, fails: Callable[[Program], bool], most: int) -> None:
-    strategy = programs([dialect], DEFAULT_TYPES)
+@pytest.mark.slow
+def test_a_program_shrinks_to_what_fails() -> None:
     least = find(
-        strategy, fails, settings=settings(max_examples=1000, database=None, deadline=None, suppress_health_check=QUIET)
+        programs(["linalg"], DEFAULT_TYPES),
+        lambda program: "op:linalg.reduce.max" in program.features(),
+        settings=settings(max_examples=1000, database=None, deadline=None, suppress_health_check=QUIET),
     )
-    assert len(least.function.nodes) <= most
+    assert least.function.nodes[-1].op == "reduce.max"
+    assert len(least.function.nodes) <= 2
     assert all(kind.size <= 4 for kind in least.function.types)
 
 
