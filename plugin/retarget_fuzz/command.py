@@ -61,9 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         dest="output",
         type=output_folder,
-        default=Path("found"),
         metavar="DIR",
-        help="the folder for findings, made if need be (found)",
+        help="the folder for findings, made if need be (found in the first PATH)",
     )
     parser.add_argument(
         "--seed",
@@ -76,10 +75,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for option, what, known, default in (
         ("--dialect", "of programs", DIALECTS, DIALECTS),
-        ("--types", "of elements", ELEMENT_TYPES, DEFAULT_TYPES),
+        ("--type", "of elements", ELEMENT_TYPES, DEFAULT_TYPES),
     ):
-        words = f"{what}, of {', '.join(known)} ({' '.join(default)})"
-        parser.add_argument(option, nargs="+", action="extend", choices=known, default=[], metavar="NAME", help=words)
+        words = f"{what}, of {', '.join(known)} ({' '.join(default)}); may be repeated"
+        parser.add_argument(option, action="append", choices=known, default=[], metavar="NAME", help=words)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not configs:
         msg = f"found no run target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
-    findings = Findings.read(arguments.output)
+    first = Path(arguments.path[0].partition("::")[0])
+    findings = Findings.read(arguments.output or (first if first.is_dir() else first.parent) / "found")
     corpus = None if arguments.corpus is None else Corpus.read(arguments.corpus)
     seed = arguments.seed or random.SystemRandom().randint(1, 100_000)
     with ScratchFolder("fuzz") as scratch:
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             timeouts=replace(TIMEOUTS, compile=_COMPILE_SECONDS, run=_RUN_SECONDS),
             note=print_note,
         ) as engine:
-            folders = [arguments.output] if corpus is None else [arguments.output, corpus.folder]
+            folders = [findings.folder] if corpus is None else [findings.folder, corpus.folder]
             usable, others = _usable(engine, configs, folders)
             lines = [f"left out: {listed(names)}: {why}" for why, names in others.items()]
             if not usable:
@@ -119,7 +119,7 @@ def _search(arguments: argparse.Namespace, runner: Runner, findings: Findings, c
     from retarget_fuzz.programs.strategies import programs  # imports Hypothesis
 
     seconds = arguments.seconds or (None if arguments.most else _DEFAULT_SECONDS)
-    strategy = programs(tuple(arguments.dialect) or DIALECTS, tuple(arguments.types) or DEFAULT_TYPES)
+    strategy = programs(tuple(arguments.dialect) or DIALECTS, tuple(arguments.type) or DEFAULT_TYPES)
     search = Search(runner, strategy, findings, seed=seed, seconds=seconds, most=arguments.most)
     report = _Report(arguments, runner, search, findings, corpus)
     print_note(f"on {', '.join(config.name for config in runner.configs)}; --seed {seed}")

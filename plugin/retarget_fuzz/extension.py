@@ -13,7 +13,7 @@ _FUZZ = CommandModule(
     examples=(
         ('retarget fuzz -m "opencl or vulkan" --for 10m -o found', "what fails goes to found, as suites"),
         ("retarget fuzz -m cpu --seed 7 --most 200", "200 programs, the same each time"),
-        ("retarget fuzz --types f16 bf16 --dialect linalg --corpus corpus", "keep what covers something new, too"),
+        ("retarget fuzz --type f16 --type bf16 --corpus corpus", "keep what covers something new, too"),
     ),
     statuses=(
         (0, "no new finding"),

@@ -14,7 +14,7 @@ from retarget.session import FileName
 from retarget.support import RetargetError, display_path, is_inside, shown, write_atomically
 
 from retarget_fuzz.suites import MODULE, write_module, write_suite
-from retarget_fuzz.targets import Config, Failed
+from retarget_fuzz.targets import VAGUE, Config, Failed
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -23,9 +23,6 @@ _EntryT = TypeVar("_EntryT", bound=Struct)
 
 LIST = "findings.json"
 TABLE = "findings.md"
-
-_VAGUE = frozenset({"compare", "crash", "timeout"})
-"""Stages of which the signature says little: what the reduced program exercises is part of what was found."""
 
 _SLUG, _HANGS = 48, 60.0
 """The most characters of a folder's name, and the time limit in seconds of a suite with a program that hangs."""
@@ -53,7 +50,7 @@ class Finding(Struct, kw_only=True):
         """Whether a failure of a program with some features is likely to be this one."""
         if (failed.way.stage, failed.way.signature) != (self.stage, self.signature):
             return False
-        return self.stage not in _VAGUE or (failed.config.name in self.configs and self.features.issubset(features))
+        return self.stage not in VAGUE or (failed.config.name in self.configs and self.features.issubset(features))
 
     def count(self, failed: Failed) -> None:
         """Count a program that fails so."""
@@ -88,7 +85,7 @@ class Findings:
         """Keep a program that fails in one way on some configs, and is reduced `of` another. Raises `OSError`."""
         way, features = failures[0].way, exercised(program) & exercised(of)
         did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
-        name = self._name(f"{way.stage} {did if way.stage in _VAGUE else way.signature}")
+        name = self._name(f"{way.stage} {did if way.stage in VAGUE else way.signature}")
         finding = Finding(
             name=name,
             stage=way.stage,
@@ -125,7 +122,7 @@ def exercised(program: Program) -> frozenset[str]:
 def may_stand_for(program: Program, other: Program, stage: str) -> bool:
     """Whether a finding of a program at a stage explains the failure of another one, whatever sizes they have."""
     more = exercised(program) - exercised(other)
-    return stage not in _VAGUE or all(one.startswith("size:") for one in more)
+    return stage not in VAGUE or all(one.startswith("size:") for one in more)
 
 
 def declared_on(configs: Sequence[Config]) -> Mapping[str, Sequence[str]]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
 
 COUNTED = ("runs", "failed", "known by rules", "known findings", "not repeated", "no verdict")
+VAGUE = frozenset({"compare", "crash", "timeout"})
+"""Stages of which the signature says little: what a program exercises is part of what was found."""
 _SUITE = "fuzz"
 
 
@@ -68,7 +70,10 @@ class Config(Struct, frozen=True, kw_only=True):
         return ""
 
     def excuses(self, failed: Failed, engine: Engine) -> bool:
-        """Whether a rule that is in force where the config is declared knows a failure, of whatever module."""
+        """Whether a rule that is in force where the config is declared knows a failure by its diagnostic, of whatever
+        module."""
+        if failed.way.stage in VAGUE:
+            return False
         traits = tuple(info.traits for info in engine.devices(self.runtime))
         ruled = [(rules, target.compile if failed.at_compile else target) for rules, target in self.ruled]
         return any(rules.excuses(replace(target, devices=traits), failed.way) for rules, target in ruled)

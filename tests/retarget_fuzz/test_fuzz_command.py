@@ -51,7 +51,7 @@ def project(cwd: Path) -> Path:
     [
         (["--for", "ten"], 2, "found 'ten', expected a time such as 90s, 10m or 1h"),
         (["--for", "0s"], 2, "found '0s', expected a time"),
-        (["--types", "f33"], 2, "invalid choice: 'f33' (choose from"),
+        (["--type", "f33"], 2, "invalid choice: 'f33' (choose from"),
         (["--dialect", "arith"], 2, "invalid choice: 'arith' (choose from"),
         (["-m", "compile"], 2, "found no run target in . that is selected; `retarget list` shows all"),
         (["-o", "one.mlir"], 2, "which is no folder; expected one to write to"),
@@ -113,7 +113,7 @@ def planted(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fuzz(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "retarget.cli", "fuzz", *words, "--dialect", "linalg", "--types", "f32"]
+    command = [sys.executable, "-m", "retarget.cli", "fuzz", *words, "--dialect", "linalg", "--type", "f32"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from retarget.model import Observation
 from retarget.support import RetargetError
+from retarget_fuzz import targets
 from retarget_fuzz.found import Finding, Findings, may_stand_for
 from retarget_fuzz.search import Search, Watcher
 from retarget_fuzz.targets import Failed
@@ -199,3 +200,13 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "findings.json").write_text("[1]")
     with pytest.raises(RetargetError, match=r"remove it to begin anew"):
         Findings.read(tmp_path)
+
+
+@pytest.mark.parametrize("stage", ["compare", "crash", "timeout"])
+def test_no_rule_explains_wrong_values_or_crashes_of_another_module(stage: str) -> None:
+    every = SimpleNamespace(excuses=lambda *_: True)
+    failed: Any = SimpleNamespace(way=Observation(stage=stage, signature="values differ"), at_compile=False)
+    engine: Any = SimpleNamespace(devices=lambda _: ())
+    nothing: Any = None
+    config = targets.Config(target=nothing, runtime=nothing, ruled=[(every, nothing)])  # type: ignore[list-item]
+    assert not config.excuses(failed, engine)
