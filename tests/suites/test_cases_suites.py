@@ -27,7 +27,8 @@ def test_every_module_with_cases_belongs_to_a_suite() -> None:
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=lambda module: module.path.relative_to(SUITES).as_posix())
 def test_a_module_says_what_it_is_for_and_its_cases_could_fail(module: Module) -> None:
-    assert module.path.read_text(encoding="utf-8").startswith("// ")
+    if "found" not in module.path.parts:  # what `retarget fuzz` wrote is explained by its suite.toml
+        assert module.path.read_text(encoding="utf-8").startswith("// ")
     (data,) = module.data
     for case in read_cases_file(data, module.path.parent).cases:
         ways = [one for one in (case.expected, case.reference, case.agreement) if one is not None]

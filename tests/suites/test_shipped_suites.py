@@ -13,6 +13,7 @@ OTHER_KINDS = (
     "cases",
     "data-tiling",
     "filecheck",
+    "found",
     "multi-device",
     "parameters",
     "run-module",
