@@ -132,12 +132,12 @@ $(ORACLES)/.installed: pyproject.toml docs/examples/retarget-xla/pyproject.toml 
 	    --editable 'docs/examples/retarget-xla[onnx]' --editable docs/examples/retarget-tvm
 	@touch $@
 
-# A suite has only modules of its own folder. Some of them: make oracles PYTEST_ARGS='-m sample'
+# A suite has only modules of its own folder. Some of them, which are not for the page: make oracles PYTEST_ARGS='-m sample'
 oracles: $(ORACLES)/.installed
 	rm -f docs/examples/oracles/stablehlo/*.mlir
 	cp suites/stablehlo/*.mlir docs/examples/oracles/stablehlo/
 	cp suites/onnx/nodes.toml docs/examples/oracles/onnx/
-	$(ORACLES)/bin/pytest docs/examples/oracles --junitxml=build/oracles.xml $(PYTEST_ARGS)
+	$(ORACLES)/bin/pytest docs/examples/oracles $(if $(PYTEST_ARGS),$(PYTEST_ARGS),--junitxml=build/oracles.xml)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff check .
