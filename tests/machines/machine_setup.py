@@ -115,7 +115,8 @@ class Workshop:
         self._uv_variables = {**os.environ, **uv_variables()}
         self._venvs: dict[tuple[object, ...], Place] = {}
         dev = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["dev"]
-        self._test_packages = [item for item in dev if re.split(r"[^\w-]", item)[0] in _TEST_PACKAGES]
+        names = {re.split(r"[^\w-]", item)[0]: item for item in dev}
+        self._test_packages = [names[name] for name in _TEST_PACKAGES]
 
     def make(self, machine: Machine) -> Place:
         """Return where a machine's commands run. Raises `NotHereError` where something for it is missing here."""
