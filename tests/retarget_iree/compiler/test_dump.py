@@ -49,7 +49,7 @@ def test_the_artifact_of_a_target_and_its_file_are_printed(
     assert capsys.readouterr().err.startswith("no_vmvx does not compile: ")
 
     assert main(["show", "twise_vmvx"]) == 2
-    assert "found no file 'twise_vmvx', and no target of that name in .; did you mean 'twice_vmvx'?" in (
+    assert "found no file 'twise_vmvx' and no target 'twise_vmvx' in .; did you mean 'twice_vmvx'?" in (
         capsys.readouterr().err
     )
 
