@@ -32,7 +32,7 @@ _TRIES, _SECONDS = 300, 120.0
 
 
 class Watcher:
-    """What is told of a search as it goes on."""
+    """Takes part in a search: its methods are called while it runs."""
 
     def progress(self, doing: str) -> None:
         """A program is run. `doing` says what for."""

@@ -32,6 +32,11 @@ REPLACED = {
     "retarget ci summary": "; in its place `retarget results show` lists failures",
     "retarget ci emit --check": "; in its place `retarget ci verify` compares the files",
     "retarget profile check": "; in its place `retarget profile show FILE` reports every error",
+    "retarget results show --format": "; in its place `retarget results export ctrf` writes each target",
+    "retarget history list --format": "; in its place `History.read` of `retarget.results` reads it",
+    "retarget history show --format": "; in its place `History.read` of `retarget.results` reads it",
+    "retarget compare --format": "; in its place `retarget results diff --format json` compares two sessions",
+    "retarget bringup --json": "; in its place the exit status of --check is for programs",
     "retarget report --bringup": "; in its place `retarget bringup NAME` prints it",
     "retarget compare --seed": "; in its place `retarget init` writes cases with generated inputs",
 }
