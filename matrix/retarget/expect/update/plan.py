@@ -62,7 +62,8 @@ def plan_update(
     `suites` are all that the rules serve, observed or not. What was observed of a target holds as well for what another
     suite compiles and runs in just the same way, if this run left that out. `cases` are those of the targets of which
     they are known; without them a target is observed as a whole. Raises `RetargetError` if the rules cannot be changed
-    to fit: lists of cases that overlap in part may be too much for this function. Nothing is to be written then.
+    to fit: lists of cases that overlap in part, or rules that another one hid, may be too much for this function.
+    Nothing is to be written then.
     """
     everything = EditedRules(suites, added="added")
     observed = _on_compile_targets(everything, observations)
@@ -103,16 +104,21 @@ def _take_over_cases(rules: EditedRules, of_cases: CaseUpdate) -> None:
 
 
 def _refuse_contradictions(suites: Sequence[SuiteTargets]) -> None:
-    """Raise `RetargetError` if two of the rules that were worked out are as specific and say different things."""
+    """Raise `RetargetError` if two of the rules that were worked out are as specific and say different things: of a
+    target on its devices, or, as the next collection looks at them, on any device that a rule names."""
     for one in suites:
         book = RuleSet(one.suite.expectations, checks_artifacts=one.checks_artifacts)
         for target in one.targets:
             book.rules_for(target)
+            if target.devices:
+                book.rules_for(replace(target, devices=None))
         for found in book.contradictions:
             file = display_path(found.rules[1].origin.file)
+            first, second = (f'match = {list(rule.match)}, when = "{rule.when}"' for rule in found.rules)
             msg = (
-                f"{file}: the rules for {found.target} cannot be changed to fit this run: their cases overlap in "
-                "part, and two would say different things; nothing was written. Next: name these cases in one rule"
+                f"{file}: the rules for {found.target} cannot be changed to fit this run: two would be as specific "
+                f"and say different things ({first}; {second}); nothing was written. "
+                "Next: name what they share, cases or devices, in one of them"
             )
             raise RetargetError(msg)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import hypothesis.strategies as st
 import pytest
@@ -16,6 +16,7 @@ from retarget.expect.verdict import Ruling, judge
 from retarget.model import Expectation, RunTarget, Target
 from retarget.model.devices import DeviceTraits
 from retarget.model.outcomes import Observation
+from retarget.support.errors import RetargetError
 from test_expectation_update import applied, rule, suite, texts
 
 LAVAPIPE = DeviceTraits(driver="llvmpipe", vendor="Mesa", name="llvmpipe", version="22.3", type="cpu")
@@ -71,6 +72,16 @@ def test_what_a_run_writes_contradicts_nothing_before_a_device_is_opened() -> No
         (("a",), "on(driver='NVIDIA') or (vmvx and task)"),
         (("a",), "(vulkan and on(driver='llvmpipe')) or (vmvx and sync and on(driver='IREE'))"),
     ]
+
+
+def test_nothing_is_written_where_rules_that_another_hid_would_contradict_each_other() -> None:
+    hides = rule(0, "a", "run and not on(driver='llvmpipe')", stages=(WRONG.stage,), signature=WRONG.signature)
+    hidden = [
+        rule(index, "a", "on(version='>=30')", stages=(way.stage,), signature=way.signature)
+        for index, way in enumerate([WRONG, CRASHED], 1)
+    ]
+    with pytest.raises(RetargetError, match=r"as specific and say different things.*version='>=30'"):
+        update(suite(rules=[hides, *hidden]), H200, failed={("a_vulkan_gpu", H200): WRONG})
 
 
 def test_without_devices_that_differ_and_rules_that_name_any_nothing_is_told_apart() -> None:
@@ -129,7 +140,12 @@ def test_after_an_update_each_device_is_as_seen_and_rules_about_others_are_kept(
             for there in devices if is_own else (device,):
                 if way is not None:
                     failed[target.name, there] = way
-    found = update(one, *devices, failed=failed)
+    try:
+        found = update(one, *devices, failed=failed)
+    except RetargetError:  # nothing is written where a rule no longer hides two that contradict each other
+        pairs = combinations(one.suite.expectations, 2)
+        assert any(RuleSet(pair).assign(one.targets).contradictions for pair in pairs)
+        return
     (after,) = applied([one], texts([one]), found)
     assigned = RuleSet(after.suite.expectations).assign(one.targets)
     assert not assigned.contradictions  # the next collection would refuse them
