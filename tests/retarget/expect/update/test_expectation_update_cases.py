@@ -215,7 +215,7 @@ def worlds(draw: st.DrawFn) -> Run:
 
 
 @pytest.mark.slow
-@settings(derandomize=True, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(worlds())
 def test_after_an_update_every_case_is_as_its_rule_says_and_a_second_one_changes_nothing(run: Run) -> None:
     try:
