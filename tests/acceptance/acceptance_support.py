@@ -38,9 +38,9 @@ ELSEWHERE = matrix(VMVX, runtime("phone", host_os="ios"), target("cpu", "vmvx", 
 DOUBLE = matrix(compiler("dc", "double"), runtime("dr", "double-device"), target("doubles", "dc", ["dr"]))
 
 
-def alone_and_xdist(workers: int = 2) -> pytest.MarkDecorator:
-    """Run a test with the `arguments` of one process, and with those of workers of xdist."""
-    under_xdist = pytest.param((f"-n{workers}",), marks=pytest.mark.slow)
+def alone_and_xdist(workers: int = 2, *, in_ci: bool = True) -> pytest.MarkDecorator:
+    """Run a test with the `arguments` of one process, and with those of workers of xdist: slow, or not `in_ci`."""
+    under_xdist = pytest.param((f"-n{workers}",), marks=pytest.mark.slow if in_ci else pytest.mark.exhaustive)
     return pytest.mark.parametrize("arguments", [(), under_xdist], ids=["alone", "xdist"])
 
 

@@ -10,7 +10,7 @@ from session_output import block, ids
 COMPILE = "suites/suite.toml::linalg::one_vmvx"
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 @pytest.mark.slow
 def test_run_targets_of_a_failed_compile_are_blocked_and_rerun_once_it_is_mended(
     project: Project, arguments: tuple[str, ...]

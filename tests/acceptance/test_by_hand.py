@@ -247,7 +247,7 @@ def fails_again(project: Project, failing: Failing, monkeypatch: pytest.MonkeyPa
     assert again.returncode == 1, printed
 
 
-@pytest.mark.sampled(1, slow=12)
+@pytest.mark.sampled(1, slow=7)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FAILURES]
 )

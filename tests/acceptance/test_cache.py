@@ -7,7 +7,7 @@ from acceptance_support import Project, alone_and_xdist
 from mlir_modules import GOOD
 
 
-@alone_and_xdist(1)
+@alone_and_xdist(1, in_ci=False)
 @pytest.mark.slow
 def test_a_damaged_artifact_is_compiled_again_with_a_note(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=GOOD)

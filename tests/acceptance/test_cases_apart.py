@@ -33,7 +33,7 @@ RULES = (
 )
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 @pytest.mark.slow
 def test_each_case_has_its_outcome_and_a_rule_excuses_no_other_case(
     project: Project, arguments: tuple[str, ...]

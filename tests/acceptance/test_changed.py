@@ -135,7 +135,7 @@ def test_files_that_a_kind_reads_and_does_not_declare_count(project: Project) ->
     project.run(*reuse).assert_outcomes(passed=1, failed=1)
 
 
-@alone_and_xdist(2)
+@alone_and_xdist(in_ci=False)
 @pytest.mark.slow
 @pytest.mark.parametrize("build_has_code", [False, True])
 def test_an_edit_of_an_extension_runs_all_and_compiles_all_unless_its_build_says_what_counts(

@@ -56,7 +56,7 @@ def test_known_failures_are_xfailed_with_their_reason_and_the_run_succeeds(
     }
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_a_known_failure_that_passes_fails_and_goes_on_to_run(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(mended="f: fail", fixed="f: pass")
     expecting(project, rule("mended", "compile"), rule("fixed", "compare", issue="x/1"))
@@ -146,7 +146,7 @@ TOMORROW = date.today() + timedelta(days=1)
 
 
 @pytest.mark.slow
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -189,7 +189,7 @@ def test_intermittent_targets_are_tried_once_and_counted_apart_pass_or_fail(
 
 
 @pytest.mark.slow
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_an_expired_rule_excuses_nothing_and_ends_the_run_with_an_error(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
@@ -255,7 +255,7 @@ def test_a_file_of_expectations_named_on_the_command_line_says_what_to_do(projec
 # ---------------------------------------------------------------- the real compiler
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_rules_of_three_files_of_one_folder_that_contradict_each_other_are_reported_at_once(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

@@ -105,7 +105,7 @@ def test_an_unknown_driver_or_compiler_is_an_error_of_its_targets(
 
 
 @pytest.mark.slow
-@alone_and_xdist(1)
+@alone_and_xdist(1, in_ci=False)
 def test_line_style_is_one_line_per_failure_at_the_place_in_the_module(
     project: Project, arguments: tuple[str, ...]
 ) -> None:

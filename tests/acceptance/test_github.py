@@ -21,7 +21,7 @@ def commands(lines: list[str]) -> list[str]:
     return found
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_each_signature_is_annotated_once_and_long_sections_are_folded(
     project: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:

@@ -32,7 +32,7 @@ def test_the_short_summary_names_the_first_error(project: Project, arguments: tu
     named.stdout.fnmatch_lines(["ERROR matrix.toml - matrix.toml: holds configs*"])
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_the_errors_of_a_shared_file_are_reported_once(project: Project, arguments: tuple[str, ...]) -> None:
     project.write({"matrix.toml": CPU.replace("driver =", "drivre =", 1)})
     for name in "abcd":

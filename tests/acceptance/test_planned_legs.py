@@ -104,7 +104,7 @@ def test_a_plan_that_cannot_be_read_is_an_error(planned: Project) -> None:
     assert line.endswith("plan.json: No such file or directory; write it again with `retarget ci plan`")
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_targets_that_were_not_collected_are_an_error_that_names_them(
     planned: Project, arguments: tuple[str, ...]
 ) -> None:

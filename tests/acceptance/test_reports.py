@@ -49,7 +49,7 @@ def test_no_cache_compiles_anew_and_leaves_nothing_behind(project: Project, monk
         assert [path for path in temporary.iterdir() if path.name.startswith("retarget")] == []
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_junit_carries_stage_key_seconds_and_device(project: Project, arguments: tuple[str, ...]) -> None:
     project.cpu(one=DIFFERS, two=REFUSED)
     project.run("--junitxml=report.xml", *arguments)

@@ -42,7 +42,7 @@ def by_name(session: SessionResults) -> dict[str, TargetRecord]:
     return {record.target: record for record in session.latest.values()}
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_each_target_and_attempt_has_a_record(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(
         bad="f: pass\ng: fail", flaky="f: fail-2", good="f: pass", later="f: pass", refused="compile: fail\nf: pass"

@@ -21,7 +21,7 @@ def entries(share: Path) -> int:
 
 
 @pytest.mark.slow
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_a_second_machine_compiles_nothing(project: Project, share: Path, arguments: tuple[str, ...]) -> None:
     project.doubles(one="f: pass", two="f: pass", no="compile: fail")
     first = project.run(*DOUBLES, *arguments, "--retarget-cache-dir", "first")

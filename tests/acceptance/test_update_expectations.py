@@ -103,7 +103,7 @@ def test_a_compile_that_only_a_run_target_reports_gets_the_rule_too(project: Pro
     assert project.run(*DOUBLES).ret == 0
 
 
-@alone_and_xdist()
+@alone_and_xdist(in_ci=False)
 def test_suites_outside_of_pytests_root_folder_are_updated_too(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: differ")
     project.write({"root/pytest.ini": ""})

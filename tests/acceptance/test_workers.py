@@ -138,7 +138,7 @@ def test_workers_do_not_outlive_a_killed_pytest(project: Project) -> None:
 
 
 @pytest.mark.slow
-@alone_and_xdist(1)
+@alone_and_xdist(1, in_ci=False)
 def test_waiting_for_a_device_that_another_session_holds_is_shown(project: Project, arguments: tuple[str, ...]) -> None:
     project.doubles(a="f: pass")
     other = DeviceLeases(default_lease_folder(), current_holder(["pytest", "-m", "double"]))

@@ -15,10 +15,10 @@ _FOLDER = Path(__file__).parent
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [
-        ("kills.py", ("sessions", "--kills", "3")),
-        ("kills.py", ("workers", "--kills", "3", "--modules", "20")),
-        ("kills.py", ("devices", "--kills", "3", "--modules", "10")),
-        ("cluster_kills.py", ("workers", "--kills", "2", "--modules", "12")),
+        ("kills.py", ("sessions", "--kills", "2")),
+        ("kills.py", ("workers", "--kills", "2", "--modules", "10")),
+        ("kills.py", ("devices", "--kills", "2", "--modules", "10")),
+        ("cluster_kills.py", ("workers", "--kills", "2", "--modules", "8")),
     ],
 )
 def test_kills_lose_no_target_tear_no_artifact_and_share_no_device(script: str, arguments: tuple[str, ...]) -> None:

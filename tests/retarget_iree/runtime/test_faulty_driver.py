@@ -84,7 +84,7 @@ LOST = "DEVICE_LOST; the device is gone"
 HUNG = "run timed out after 2 s"
 
 
-@pytest.mark.sampled(1, slow=9)
+@pytest.mark.sampled(1, slow=5)
 @pytest.mark.parametrize(
     ("flags", "rung", "said"),
     [

@@ -70,7 +70,7 @@ def test_two_blocks_are_in_local_memory_where_there_is_room(width: int, stages: 
     assert kernel.local_memory <= 48 * 1024
 
 
-@pytest.mark.sampled(2, slow=2)
+@pytest.mark.sampled(1, slow=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("queries", "changed", "stages"),

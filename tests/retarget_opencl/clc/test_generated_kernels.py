@@ -158,7 +158,7 @@ def test_any_order_of_work_items_gives_what_they_give_in_step() -> None:
     assert ordered > KERNELS / 3
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_many_more_agree() -> None:
     assert wrong(range(KERNELS, 1000))[1] == 0
 

@@ -35,7 +35,7 @@ func.func @product(%w: tensor<32x8xf32>, %x: tensor<8x2x96xf32>) -> tensor<32x4x
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("before", "vectors"), [(1, False), (2, True)], ids=["within a vector", "at the begin of a vector"]
 )

@@ -42,7 +42,7 @@ func.func @main(%q: !torch.vtensor<[2,130,16],ELEMENT>, %k: !torch.vtensor<[2,13
 """
 
 
-@pytest.mark.sampled(3, slow=3)
+@pytest.mark.sampled(2, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("uri", ["opencl://pocl/0", "opencl://intel/0"])
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def causal(heads: str) -> str:
     return usual(heads, heads).replace("%causal = torch.constant.bool false", "%causal = torch.constant.bool true")
 
 
-@pytest.mark.sampled(5, slow=5)
+@pytest.mark.sampled(3, slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "profile"),
@@ -171,6 +171,7 @@ func.func @slice(%q: !torch.vtensor<[2,64,32],f16>, %all: !torch.vtensor<[2,192,
 """
 
 
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("other", "kernels"),

@@ -35,7 +35,7 @@ def compiled(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
     return read_artifact(compile_text(text, profile, "main.mlir"))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("factor", "total", "instruction"),
     [
@@ -111,7 +111,7 @@ def test_arithmetic_in_bf16_is_left_to_iree(sum_of: str) -> None:
     assert ("bfloat_from_bits" in joined(compiled(text).sources)) == (sum_of == "f32")
 
 
-@pytest.mark.sampled(2, slow=6)
+@pytest.mark.sampled(2, slow=4)
 @pytest.mark.parametrize(
     ("shape", "types", "items", "groups"),
     [
@@ -159,7 +159,7 @@ def test_a_batch_has_the_tiles_of_its_products() -> None:
     assert kernel.workgroup_size == (8, 16, 1)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("shape", "left"),
     [((80, 96, 192), True), ((64, 64, 32), True), ((80, 72, 64), True), ((50, 70, 90), True), ((64, 64, 64), False)],

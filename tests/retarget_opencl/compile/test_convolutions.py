@@ -102,6 +102,7 @@ def test_a_convolution_gets_tiles_and_its_result_stays(device: OpenClDevice, con
     np.testing.assert_array_equal(result, convolution.reference(image, weights, bias))
 
 
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "convolution"),
@@ -139,6 +140,7 @@ func.func @main(%a: tensor<8x14x26x8xf32>, %k: tensor<3x3x8x32xf32>) -> tensor<8
 """
 
 
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "vectors"),

@@ -46,7 +46,7 @@ def compiled(text: str, profile: DeviceProfile) -> bytes:
     return compile_text(text, profile, "main.mlir")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("rows", "profile", "expected"),
     [
@@ -72,7 +72,7 @@ def test_a_product_keeps_what_the_module_says_of_its_tiles(attribute: str, *, ex
         assert ("compilation_info" in str(module)) != expected
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(("rows", "size"), [("?", 5), ("?", 0), ("1", 1)])
 def test_its_values_are_right(device: OpenClDevice, rows: str, size: int) -> None:
     a, b = (np.random.default_rng(1).integers(-8, 9, shape).astype(np.float32) for shape in ((size, 32), (32, 48)))

@@ -37,7 +37,7 @@ def compiled(text: str, profile: DeviceProfile = NVIDIA) -> OpenClArtifact:
     return read_artifact(compile_text(text, profile, "main.mlir"))
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("factor", "total", "sizes"),
     [
@@ -53,7 +53,7 @@ def test_a_large_product_is_padded_to_sizes_that_have_tiles(factor: str, total: 
     assert ("mma.sync" in joined(artifact.sources)) == (factor != "f32")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=3)
 @pytest.mark.parametrize(
     ("text", "profile"),
     [

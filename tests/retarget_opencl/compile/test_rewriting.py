@@ -51,6 +51,7 @@ def test_functions_of_f64_and_conversions_of_small_floats_are_computed(load: Loa
     np.testing.assert_array_equal(through, halves.astype(ml_dtypes.float8_e5m2).astype(np.float16))
 
 
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "result"), [("i8", "i32"), ("i16", "i32"), ("i8", "i64")])
 def test_elements_that_are_loaded_as_words_keep_their_signs(load: Load, kind: str, result: str) -> None:

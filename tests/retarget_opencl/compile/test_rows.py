@@ -44,7 +44,7 @@ def test_softmax_has_its_values_with_these_work_items(device: OpenClDevice, colu
     np.testing.assert_allclose(result, expected / expected.sum(1, keepdims=True), rtol=1e-5)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=2)
 @pytest.mark.parametrize(
     ("columns", "items"),
     [(512, 128), (1024, 64), (2048, 128), (4096, 256), (8192, 512), (96, 96)],  # of the last IREE has chosen

@@ -15,7 +15,7 @@ from retarget_opencl.run.device import OpenClDevice
 NEED_ASYNCHRONOUS = ("queue.joined", "queue.shared", "queue.independent")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(1, slow=1)
 @pytest.mark.parametrize("uri", ["opencl://", "opencl://oclgrind/0"])
 def test_the_device_passes_every_check_of_what_it_announces(uri: str, tmp_path: Path) -> None:
     with closing(OpenClDevice(find_or_skip(uri), cache=tmp_path)) as device:

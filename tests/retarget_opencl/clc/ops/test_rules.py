@@ -190,7 +190,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(20, slow=40)
+@pytest.mark.sampled(20, slow=25)
 @pytest.mark.parametrize(
     ("arguments", "result", "body", "inputs", "statements", "expected"),
     [case[1:] for case in CASES],
