@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from ssh_server import SshServer
 
-# How long inputs take to make says what else this machine does, not whether a test holds. A change is judged by the same
-# inputs on each machine; who searches for failures (`make test-all`) has others each time.
+# How long inputs take to make says what else this machine does, not whether a test holds. A change is judged by the
+# same inputs on each machine; who searches for failures (`make test-all`) has others each time.
 settings.register_profile("search", max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("slow", settings.get_profile("search"), derandomize=True, database=None)
 settings.register_profile("sample", settings.get_profile("slow"), max_examples=25)
