@@ -167,7 +167,7 @@ def test_a_failing_case_is_reproduced_from_its_bundle_with_nothing_but_the_wheel
     ]
 
 
-@pytest.mark.sampled(4, slow=4)
+@pytest.mark.sampled(2, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "expected"), FAILURES.items())
 def test_failures_of_each_stage_are_reproduced_elsewhere_with_nothing_but_the_wheels(
@@ -183,7 +183,7 @@ def test_failures_of_each_stage_are_reproduced_elsewhere_with_nothing_but_the_wh
     assert f"bad: {where}{f': {signature}' if signature else ''}" in lines
 
 
-@pytest.mark.sampled(3, slow=3)
+@pytest.mark.sampled(2, slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
