@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from retarget_fuzz.programs.arrays import FILLS, filled
 from retarget_fuzz.programs.ir import Node, Region, Type
+from retarget_fuzz.programs.operations import conversions, names, products
 from retarget_fuzz.programs.oracle import Array, Value, apply, argument
-from retarget_fuzz.programs.program import Program
-from retarget_fuzz.programs.support import OPERATIONS, Operations
+from retarget_fuzz.programs.program import ELEMENT_TYPES, Program
 
 __all__ = ["programs"]
 
@@ -36,7 +36,12 @@ _SECOND_OPERANDS = {
 _POSITIVE = ("log", "sqrt", "rsqrt", "pow", "log1p")
 _MAY_OVERFLOW = ("add", "sub", "mul", "neg", "abs", "reduce.add")
 _IN_BODIES = ("add", "sub", "mul", "max", "min", "and", "or", "xor")
-_OPERATIONS_ON_SHAPES = {"constant", "iota", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
+_OPERATIONS_ON_SHAPES = {"constant", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
+_STEPS_OF_ALL = (
+    *("binary", "unary", "binary", "compare", "select", "convert", "broadcast", "transpose", "reshape", "slice", "pad"),
+    *("concat", "reduce", "reduce", "dot", "if", "for"),
+)
+_MORE_STEPS = {"linalg": ("take",), "stablehlo": ("take", "reverse"), "tosa": ("reverse",)}
 _CONSTANTS = {True: (1.0, 0.0, -1.0, 0.5, 2.0, 3.5, -0.0, math.inf, -math.inf, math.nan), False: (1, 0, -1, 2, 7, -8)}
 
 
@@ -50,17 +55,22 @@ class _Entry:
 
 
 class _Drawing:
-    """A program that grows while it is drawn."""
+    """A program that grows while it is drawn.
+
+    TOSA has no empty tensors and no strides, its reductions keep the rank, and it leaves open what integers that
+    overflow become.
+    """
 
     def __init__(self, draw: _Draw, dialect: str, element_types: Sequence[str]) -> None:
         self.draw = draw
         self.dialect = dialect
         self.element_types = element_types
-        self.operations: Operations = OPERATIONS[dialect]
         self.entries: list[_Entry] = []
-        self.is_dynamic = dialect != "tosa" and self.number(0, 3) == 3
-        self.steps = self.operations.steps
-        if self.is_dynamic and dialect == "stablehlo":  # what gives a shape has to know all sizes
+        self.is_tosa = dialect == "tosa"
+        self.is_dynamic = not self.is_tosa and self.number(0, 3) == 3
+        self.steps = [*_STEPS_OF_ALL, *_MORE_STEPS[dialect]]
+        self.has_shapes = not self.is_dynamic or dialect == "linalg"
+        if not self.has_shapes:  # what gives a shape has to know all sizes
             self.steps = [one for one in self.steps if one not in _OPERATIONS_ON_SHAPES]
 
     def one_of(self, choices: Sequence[Any]) -> Any:
@@ -70,7 +80,7 @@ class _Drawing:
         return int(self.draw(st.integers(least, most)))
 
     def size(self, most: int = _MOST_ELEMENTS) -> int:
-        sizes = [size for size in _SIZES if size <= most and (size or self.operations.has_empty)]
+        sizes = [size for size in _SIZES if size <= most and (size or not self.is_tosa)]
         return int(self.one_of(sizes))
 
     def shape(self, most_rank: int = 4) -> tuple[int, ...]:
@@ -86,7 +96,7 @@ class _Drawing:
     def operand(self, kind: Type, *fills: str) -> int:
         """A value of that type: one that exists, a new argument, or a constant."""
         known = [] if fills else [at for at, entry in enumerate(self.entries) if entry.type == kind]
-        has_no_constant = fills or kind.element == "i1" or self.steps is not self.operations.steps
+        has_no_constant = fills or kind.element == "i1" or not self.has_shapes
         arguments = sum(not isinstance(entry.source, Node) for entry in self.entries)
         at = int(self.one_of([*known, _NEW, *([] if has_no_constant else [_CONSTANT])]))
         if at == _CONSTANT or (at == _NEW and arguments >= _MOST_ARGUMENTS and not has_no_constant):
@@ -96,11 +106,11 @@ class _Drawing:
 
     def add(self, op: str, operands: Sequence[int], kind: Type, **more: Any) -> int | None:
         """Add an operation if its result is certain."""
-        if kind.size > _MOST_ELEMENTS or (not kind.size and not self.operations.has_empty):
+        if kind.size > _MOST_ELEMENTS or (not kind.size and self.is_tosa):
             return None
         node = Node(op, tuple(operands), kind, **more)
         value = apply(node, [self.entries[at].value for at in operands])
-        if not value.is_certain or (not self.operations.wraps and self._overflows(node, value)):
+        if not value.is_certain or (self.is_tosa and self._overflows(node, value)):
             return None
         return self._append(_Entry(kind, value, node))
 
@@ -113,6 +123,9 @@ class _Drawing:
         ]
         wide = apply(replace(node, type=Type("i64", node.type.shape)), operands)
         return bool((wide.data != value.data).any())
+
+    def names(self, what: str, kind: Type) -> list[str]:
+        return names(what, self.dialect, kind)
 
     def positive(self, op: str, at: int) -> int:
         """That value, or its absolute value if the operation is for positive numbers."""
@@ -158,14 +171,14 @@ class _Drawing:
 
 
 def _unary(drawing: _Drawing, at: int, kind: Type) -> None:
-    names = drawing.operations.names("unary", kind)
-    if names:
-        op = drawing.one_of(names)
+    choices = drawing.names("unary", kind)
+    if choices:
+        op = drawing.one_of(choices)
         drawing.add(op, [drawing.positive(op, at)], kind)
 
 
 def _binary(drawing: _Drawing, at: int, kind: Type) -> None:
-    op = drawing.one_of(drawing.operations.names("binary", kind))
+    op = drawing.one_of(drawing.names("binary", kind))
     if op in _SECOND_OPERANDS:
         drawing.add(op, [at, drawing.operand(kind, _SECOND_OPERANDS[op])], kind)
     else:
@@ -174,7 +187,7 @@ def _binary(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _compare(drawing: _Drawing, at: int, kind: Type) -> None:
-    predicates = drawing.operations.names("compare", kind)
+    predicates = drawing.names("compare", kind)
     if predicates and "i1" in drawing.element_types:
         op = f"compare.{drawing.one_of(predicates)}"
         drawing.add(op, [at, drawing.operand(kind)], Type("i1", kind.shape))
@@ -186,7 +199,7 @@ def _select(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _convert(drawing: _Drawing, at: int, kind: Type) -> None:
-    choices = drawing.operations.conversions(kind, drawing.element_types)
+    choices = conversions(drawing.dialect, kind, drawing.element_types)
     if choices:
         op, element = drawing.one_of(choices)
         drawing.add(op, [at], Type(element, kind.shape))
@@ -232,7 +245,7 @@ def _slice(drawing: _Drawing, at: int, kind: Type) -> None:
     for size in kind.shape:
         start = drawing.number(0, max(0, min(3, size - 1)))
         stop = drawing.number(start, size) if drawing.number(0, 1) else size
-        ranges.append((start, stop, drawing.one_of([1, 2, 3]) if drawing.operations.has_strides else 1))
+        ranges.append((start, stop, 1 if drawing.is_tosa else drawing.one_of([1, 2, 3])))
     shape = tuple(len(range(*one)) for one in ranges)
     drawing.add("slice", [at], Type(kind.element, shape), attributes=tuple(zip(*ranges, strict=True)))
 
@@ -241,7 +254,7 @@ def _pad(drawing: _Drawing, at: int, kind: Type) -> None:
     if not kind.shape:
         return
     low, high, between = (
-        tuple(drawing.number(0, most) for _ in kind.shape) for most in (3, 3, int(drawing.operations.has_interior))
+        tuple(drawing.number(0, most) for _ in kind.shape) for most in (3, 3, int(drawing.dialect == "stablehlo"))
     )
     shape = tuple(
         before + after + size + max(0, size - 1) * gap
@@ -273,31 +286,30 @@ def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
-    names = drawing.operations.names("reduce", kind)
-    if not names or not kind.shape:
+    choices = drawing.names("reduce", kind)
+    if not choices or not kind.shape:
         return
-    rank, stays = len(kind.shape), drawing.operations.keeps_rank
+    rank, stays = len(kind.shape), drawing.is_tosa
     most = 1 if stays else rank
     dims = tuple(sorted(drawing.draw(st.sets(st.integers(0, rank - 1), min_size=1, max_size=most))))
     shape = tuple(1 if one in dims else size for one, size in enumerate(kind.shape) if stays or one not in dims)
-    drawing.add(f"reduce.{drawing.one_of(names)}", [at], Type(kind.element, shape), attributes=(dims,))
+    drawing.add(f"reduce.{drawing.one_of(choices)}", [at], Type(kind.element, shape), attributes=(dims,))
 
 
 def _dot(drawing: _Drawing, at: int, kind: Type) -> None:
-    results = drawing.operations.products(kind, drawing.element_types)
+    results = products(drawing.dialect, kind, drawing.element_types)
     if not results:
         return
-    if len(kind.shape) not in drawing.operations.ranks_of_dot:
-        kind = Type(kind.element, tuple(drawing.size(16) for _ in range(drawing.operations.ranks_of_dot[0])))
+    ranks = {"linalg": (2, 3), "stablehlo": (2, 3, 4), "tosa": (3,)}[drawing.dialect]
+    if len(kind.shape) not in ranks:
+        kind = Type(kind.element, tuple(drawing.size(16) for _ in range(ranks[0])))
         at = drawing.operand(kind)
-    can_swap = int(drawing.operations.has_swapped_dot)
-    swaps = (drawing.number(0, can_swap), drawing.number(0, can_swap))
-    *batch, rows, inner = (*kind.shape[:-2], *(kind.shape[-2:] if not swaps[0] else kind.shape[:-3:-1]))
+    *batch, rows, inner = kind.shape
     columns = drawing.size(_MOST_PRODUCTS // max(1, kind.size) if inner * math.prod(batch) < 64 else 33)
-    second = (*batch, columns, inner) if swaps[1] else (*batch, inner, columns)
-    result = Type(drawing.one_of(results), (*batch, rows, columns))
-    if result.size <= _MOST_ELEMENTS and math.prod(second) <= _MOST_ELEMENTS:
-        drawing.add("dot", [at, drawing.operand(Type(kind.element, second))], result, attributes=(swaps,))
+    second = Type(kind.element, (*batch, inner, columns))
+    if second.size <= _MOST_ELEMENTS and math.prod((*batch, rows, columns)) <= _MOST_ELEMENTS:
+        result = Type(drawing.one_of(results), (*batch, rows, columns))
+        drawing.add("dot", [at, drawing.operand(second)], result)
 
 
 def _take(drawing: _Drawing, at: int, kind: Type) -> None:
@@ -308,26 +320,19 @@ def _take(drawing: _Drawing, at: int, kind: Type) -> None:
             drawing.add("take", [at, indices], Type(kind.element, (*shape, *kind.shape[1:])))
 
 
-def _iota(drawing: _Drawing, _at: int, kind: Type) -> None:
-    elements = [one for one in drawing.element_types if one in {"i32", "f32"}]
-    if kind.shape and elements:
-        where = (drawing.number(0, len(kind.shape) - 1),)
-        drawing.add("iota", [], Type(drawing.one_of(elements), kind.shape), attributes=(where,))
-
-
 def _names_in_bodies(drawing: _Drawing, kind: Type) -> list[str]:
-    wraps = drawing.operations.wraps or kind.is_float
-    names = [one for one in drawing.operations.names("binary", kind) if one in _IN_BODIES]
-    return [one for one in names if wraps or one not in _MAY_OVERFLOW]
+    wraps = not drawing.is_tosa or kind.is_float
+    choices = [one for one in drawing.names("binary", kind) if one in _IN_BODIES]
+    return [one for one in choices if wraps or one not in _MAY_OVERFLOW]
 
 
 def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
     """A region of one to three operations on values of one type, each on the result of the one before."""
-    names = _names_in_bodies(drawing, kind)
+    choices = _names_in_bodies(drawing, kind)
     nodes: list[Node] = []
     for at in range(arguments, arguments + drawing.number(1, 3)):
         operands = (at - 1 if nodes else 0, drawing.number(0, at - 1))
-        nodes.append(Node(drawing.one_of(names), operands, kind))
+        nodes.append(Node(drawing.one_of(choices), operands, kind))
     return Region((kind,) * arguments, tuple(nodes), (arguments + len(nodes) - 1,))
 
 
@@ -359,7 +364,6 @@ _STEPS: dict[str, Callable[[_Drawing, int, Type], None]] = {
     "reduce": _reduce,
     "dot": _dot,
     "take": _take,
-    "iota": _iota,
     "if": _if,
     "for": _for,
 }
@@ -367,7 +371,9 @@ _STEPS: dict[str, Callable[[_Drawing, int, Type], None]] = {
 
 def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.SearchStrategy[Program]:
     """Programs in these dialects on these element types. Raises `ValueError` if a dialect has none of the types."""
-    types = {name: [one for one in element_types if one in OPERATIONS[name].element_types] for name in dialects}
+    of_tosa = [one for one in ELEMENT_TYPES if not one.endswith("64")]
+    known = {name: of_tosa if name == "tosa" else ELEMENT_TYPES for name in dialects}
+    types = {name: [one for one in element_types if one in known[name]] for name in dialects}
     for name, usable in types.items():
         if not usable:
             msg = f"{name} has none of the element types {', '.join(element_types)}"

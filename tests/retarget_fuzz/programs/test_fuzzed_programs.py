@@ -119,7 +119,7 @@ func.func @f(%arg0: tensor<4x3xf32>) -> (tensor<4xf32>) {
   %2 = stablehlo.reduce(%arg0 init: %1) applies stablehlo.maximum across dimensions = [1] : \
 (tensor<4x3xf32>, tensor<f32>) -> tensor<4xf32>
   %3 = stablehlo.constant dense<0.5> : tensor<4xf32>
-  %4 = stablehlo.compare LT, %2, %3, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %4 = stablehlo.compare LT, %2, %3 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
   %5 = stablehlo.select %4, %2, %3 : tensor<4xi1>, tensor<4xf32>
   return %5 : tensor<4xf32>
 }
