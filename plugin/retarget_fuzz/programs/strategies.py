@@ -36,12 +36,6 @@ _SECOND_OPERANDS = {
 _POSITIVE = ("log", "sqrt", "rsqrt", "pow", "log1p")
 _MAY_OVERFLOW = ("add", "sub", "mul", "neg", "abs", "reduce.add")
 _IN_BODIES = ("add", "sub", "mul", "max", "min", "and", "or", "xor")
-_OPERATIONS_ON_SHAPES = {"constant", "broadcast", "reshape", "slice", "pad", "concat", "take", "reverse"}
-_STEPS_OF_ALL = (
-    *("binary", "unary", "binary", "compare", "select", "convert", "broadcast", "transpose", "reshape", "slice", "pad"),
-    *("concat", "reduce", "reduce", "dot", "if", "for"),
-)
-_MORE_STEPS = {"linalg": ("take",), "stablehlo": ("take", "reverse"), "tosa": ("reverse",)}
 _CONSTANTS = {True: (1.0, 0.0, -1.0, 0.5, 2.0, 3.5, -0.0, math.inf, -math.inf, math.nan), False: (1, 0, -1, 2, 7, -8)}
 
 
@@ -52,6 +46,10 @@ class _Entry:
     type: Type
     value: Value
     source: Array | Node
+
+
+class _UncertainError(Exception):
+    """A correct compiler may return more than one result."""
 
 
 class _Drawing:
@@ -68,10 +66,7 @@ class _Drawing:
         self.entries: list[_Entry] = []
         self.is_tosa = dialect == "tosa"
         self.is_dynamic = not self.is_tosa and self.number(0, 3) == 3
-        self.steps = [*_STEPS_OF_ALL, *_MORE_STEPS[dialect]]
-        self.has_shapes = not self.is_dynamic or dialect == "linalg"
-        if not self.has_shapes:  # what gives a shape has to know all sizes
-            self.steps = [one for one in self.steps if one not in _OPERATIONS_ON_SHAPES]
+        self.has_shapes = not self.is_dynamic or dialect == "linalg"  # StableHLO's have to know all sizes
 
     def one_of(self, choices: Sequence[Any]) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -100,18 +95,17 @@ class _Drawing:
         arguments = sum(not isinstance(entry.source, Node) for entry in self.entries)
         at = int(self.one_of([*known, _NEW, *([] if has_no_constant else [_CONSTANT])]))
         if at == _CONSTANT or (at == _NEW and arguments >= _MOST_ARGUMENTS and not has_no_constant):
-            added = self.add("constant", [], kind, values=(self.one_of(_CONSTANTS[kind.is_float]),))
-            return self.argument(kind) if added is None else added
+            return self.add("constant", [], kind, values=(self.one_of(_CONSTANTS[kind.is_float]),))
         return self.argument(kind, *fills) if at == _NEW else at
 
-    def add(self, op: str, operands: Sequence[int], kind: Type, **more: Any) -> int | None:
-        """Add an operation if its result is certain."""
+    def add(self, op: str, operands: Sequence[int], kind: Type, **more: Any) -> int:
+        """Add an operation. Raises `_UncertainError`, also where the result is too large, or empty in TOSA."""
         if kind.size > _MOST_ELEMENTS or (not kind.size and self.is_tosa):
-            return None
+            raise _UncertainError
         node = Node(op, tuple(operands), kind, **more)
         value = apply(node, [self.entries[at].value for at in operands])
         if not value.is_certain or (self.is_tosa and self._overflows(node, value)):
-            return None
+            raise _UncertainError
         return self._append(_Entry(kind, value, node))
 
     def _overflows(self, node: Node, value: Value) -> bool:
@@ -130,35 +124,33 @@ class _Drawing:
     def positive(self, op: str, at: int) -> int:
         """That value, or its absolute value if the operation is for positive numbers."""
         kind = self.entries[at].type
-        return (self.add("abs", [at], kind) if op in _POSITIVE else None) or at
+        return self.add("abs", [at], kind) if op in _POSITIVE else at
 
     def _append(self, entry: _Entry) -> int:
         self.entries.append(entry)
         return len(self.entries) - 1
 
     def step(self) -> None:
-        """Draw one operation, on one of the latest values rather than on an early one."""
-        at = len(self.entries) - 1 - self.number(0, min(len(self.entries) - 1, 3))
-        _STEPS[self.one_of(self.steps)](self, at, self.entries[at].type)
+        """Draw one operation, on one of the latest values rather than on an early one, unless its result is not
+        certain."""
+        many = len(self.entries)
+        at = many - 1 - self.number(0, min(many - 1, 3))
+        step = self.one_of([*_STEPS, *(_STEPS_ON_SHAPES if self.has_shapes else ())])
+        try:
+            step(self, at, self.entries[at].type)
+        except _UncertainError:
+            del self.entries[many:]
 
     def program(self) -> Program:
-        """The program whose results are the values that nothing uses, the last three of them."""
-        nodes = {at: entry.source for at, entry in enumerate(self.entries) if isinstance(entry.source, Node)}
-        arrays = {at: entry.source for at, entry in enumerate(self.entries) if not isinstance(entry.source, Node)}
-        used = {at for node in nodes.values() for at in node.operands}
-        results = [at for at in nodes if at not in used][-3:] or [0]
-        needed, pending = set[int](), list(results)
-        while pending:
-            needed.add(at := pending.pop())
-            pending += [one for one in (nodes[at].operands if at in nodes else ()) if one not in needed]
-        order = [*(at for at in arrays if at in needed), *(at for at in nodes if at in needed)]
+        """The program whose results are the values that nothing uses."""
+        order = sorted(range(len(self.entries)), key=lambda at: isinstance(self.entries[at].source, Node))
         number = {at: new for new, at in enumerate(order)}
-        function = Region(
-            tuple(self.entries[at].type for at in order if at in arrays),
-            tuple(nodes[at].renumbered(number) for at in order if at in nodes),
-            tuple(number[at] for at in results),
-        )
-        inputs = tuple(arrays[at] for at in order if at in arrays)
+        sources = [self.entries[at].source for at in order]
+        inputs = tuple(one for one in sources if not isinstance(one, Node))
+        nodes = tuple(one.renumbered(number) for one in sources if isinstance(one, Node))
+        used = {at for node in nodes for at in node.operands}
+        results = tuple(at for at in range(len(inputs), len(order)) if at not in used) or (0,)
+        function = Region(tuple(self.entries[at].type for at in order[: len(inputs)]), nodes, results)
         return Program(self.dialect, function, inputs, self._dynamic(function))
 
     def _dynamic(self, function: Region) -> frozenset[int]:
@@ -223,16 +215,12 @@ def _transpose(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _reshape(drawing: _Drawing, at: int, kind: Type) -> None:
-    shape = [math.prod(kind.shape)] if drawing.number(0, 2) == 2 else list(kind.shape)
-    for _ in range(drawing.number(1, 3)):
-        factors = [one for one in (2, 3, 5, 7, 13) for size in shape if size and size % one == 0]
+    shape = [kind.size] if drawing.number(0, 2) == 2 else list(kind.shape)
+    for _ in range(min(drawing.number(1, 3), 5 - len(shape))):
         where = drawing.number(0, len(shape))
-        if len(shape) < 5 and (not factors or drawing.number(0, 1)):
-            shape.insert(where, 1)
-        elif factors and len(shape) < 5:
-            factor = drawing.one_of(factors)
-            where = next(at for at, size in enumerate(shape) if size and size % factor == 0)
-            shape[where : where + 1] = [shape[where] // factor, factor]
+        factors = [one for one in (1, 2, 3, 5, 7, 13) if not any(size % one for size in shape[where : where + 1])]
+        factor = drawing.one_of(factors if where < len(shape) else [1])
+        shape[where : where + 1] = [factor, *(size // factor for size in shape[where : where + 1])]
     if 1 in shape and drawing.number(0, 1):
         shape.remove(1)
     drawing.add("reshape", [at], Type(kind.element, tuple(shape)))
@@ -281,7 +269,7 @@ def _concat(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
-    if kind.shape:
+    if kind.shape and drawing.dialect != "linalg":
         drawing.add("reverse", [at], kind, attributes=((drawing.number(0, len(kind.shape) - 1),),))
 
 
@@ -313,7 +301,7 @@ def _dot(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 def _take(drawing: _Drawing, at: int, kind: Type) -> None:
-    if kind.shape and kind.shape[0] and "i32" in drawing.element_types:
+    if kind.shape and kind.shape[0] and "i32" in drawing.element_types and not drawing.is_tosa:
         shape = tuple(drawing.size(33) for _ in range(drawing.number(0, 2)))
         if len(shape) + len(kind.shape) <= 5:
             indices = drawing.argument(Type("i32", shape), "index", below=kind.shape[0])
@@ -348,25 +336,8 @@ def _for(drawing: _Drawing, at: int, kind: Type) -> None:
         drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
 
 
-_STEPS: dict[str, Callable[[_Drawing, int, Type], None]] = {
-    "unary": _unary,
-    "binary": _binary,
-    "compare": _compare,
-    "select": _select,
-    "convert": _convert,
-    "broadcast": _broadcast,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "slice": _slice,
-    "pad": _pad,
-    "concat": _concat,
-    "reverse": _reverse,
-    "reduce": _reduce,
-    "dot": _dot,
-    "take": _take,
-    "if": _if,
-    "for": _for,
-}
+_STEPS = (_binary, _unary, _binary, _compare, _select, _convert, _transpose, _reduce, _reduce, _dot, _if, _for)
+_STEPS_ON_SHAPES = (_broadcast, _reshape, _slice, _pad, _concat, _take, _reverse)
 
 
 def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.SearchStrategy[Program]:

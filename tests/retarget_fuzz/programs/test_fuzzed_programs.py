@@ -44,7 +44,7 @@ def test_the_verifiers_take_each_program(dialect: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_program_has_certain_results_for_its_inputs(dialect: str) -> None:
-    every = drawn(dialect, 60)
+    every = drawn(dialect, 100)
     for program in every:
         types = program.function.types
         for array, kind in zip(program.inputs, types, strict=False):
