@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from retarget_fuzz.programs.ir import Region
@@ -29,25 +28,12 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A module with one function, `f`, and the arguments of one call. Equal to another of the same text and arguments.
-
-    Sizes in `dynamic` are `?` in the types of the module.
-    """
+    """A module with one function, `f`, and the arguments of one call. Sizes in `dynamic` are `?` in its types."""
 
     dialect: str
     function: Region
     inputs: tuple[Array, ...] = field(repr=False)
     dynamic: frozenset[int] = frozenset()
-
-    @cached_property
-    def _key(self) -> tuple[str, tuple[bytes, ...]]:
-        return self.module(), tuple(array.tobytes() for array in self.inputs)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Program) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
     def module(self) -> str:
         """The text of the module, with a function `f`, for iree-compile to find out its input type."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from retarget_fuzz.programs.ir import Node, Type
 from retarget_fuzz.programs.oracle import initial
-from retarget_fuzz.programs.text import StructuredWriter
+from retarget_fuzz.programs.text import Writer
 
 __all__ = ["StablehloWriter"]
 
@@ -26,7 +26,7 @@ _TYPED = {
 }
 
 
-class StablehloWriter(StructuredWriter):
+class StablehloWriter(Writer):
     """Writes each operation as the one of StableHLO, in its pretty form where it has one."""
 
     dialect = "stablehlo"

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from retarget_fuzz.programs.arrays import FILLS, filled
 from retarget_fuzz.programs.ir import Node, Region, Type
 from retarget_fuzz.programs.operations import conversions, names, products
-from retarget_fuzz.programs.oracle import Array, Value, apply, argument
+from retarget_fuzz.programs.oracle import Array, Value, apply, argument, dtype_of, limits
 from retarget_fuzz.programs.program import ELEMENT_TYPES, Program
 
 __all__ = ["programs"]
@@ -29,6 +28,7 @@ _MOST_PRODUCTS = 1 << 17
 _MOST_ARGUMENTS = 4
 _MOST_STEPS = 12
 _NEW, _CONSTANT = -1, -2
+_FILLS = ("small", "normal", "wide", "special")
 _SECOND_OPERANDS = {
     **dict.fromkeys(("div", "rem", "div_u", "rem_u"), "divisor"),
     **dict.fromkeys(("shl", "shr", "shr_u"), "shift"),
@@ -85,7 +85,7 @@ class _Drawing:
         return tuple(sizes)
 
     def argument(self, kind: Type, *fills: str, below: int = 0) -> int:
-        array = filled(kind, self.one_of(fills or FILLS), self.number(0, 999), below)
+        array = _filled(kind, self.one_of(fills or _FILLS), self.number(0, 999), below)
         return self._append(_Entry(kind, argument(array, kind), array))
 
     def operand(self, kind: Type, *fills: str) -> int:
@@ -338,6 +338,53 @@ def _for(drawing: _Drawing, at: int, kind: Type) -> None:
 
 _STEPS = (_binary, _unary, _binary, _compare, _select, _convert, _transpose, _reduce, _reduce, _dot, _if, _for)
 _STEPS_ON_SHAPES = (_broadcast, _reshape, _slice, _pad, _concat, _take, _reverse)
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+def _filled(kind: Type, fill: str, seed: int, below: int = 0) -> Array:
+    """An array of that type. `fill` is one of `_FILLS`, or what makes an operation defined: `divisor` (neither 0 nor
+    -1), `shift` (below the width), `index` (from 0, less than `below`)."""
+    random = np.random.default_rng(seed)
+    array = (_floats if kind.is_float else _integers)(random, kind, fill, below)
+    return array.astype(dtype_of(kind.element))
+
+
+def _floats(random: np.random.Generator, kind: Type, fill: str, _below: int) -> Array:
+    if fill == "small":
+        return random.integers(-4, 5, kind.shape).astype(np.float64)
+    values = random.standard_normal(kind.shape)
+    if fill == "wide":
+        return values * 2.0 ** random.integers(-10, 10, kind.shape)
+    if fill == "divisor":
+        return np.copysign(np.abs(values) + 0.25, values)
+    if fill == "special":
+        of = limits(kind.element)
+        special = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, of.largest, -of.largest, of.tiny, of.tiny / 4, of.eps]
+        return np.where(random.integers(0, 4, kind.shape) == 0, random.choice(special, kind.shape), values)
+    return values
+
+
+def _integers(random: np.random.Generator, kind: Type, fill: str, below: int) -> Array:
+    if kind.element == "i1":
+        return random.integers(0, 2, kind.shape)
+    if fill == "small":
+        return random.integers(-4, 5, kind.shape)
+    if fill in {"shift", "index"}:
+        return random.integers(0, below or kind.bits, kind.shape)
+    info = np.iinfo(dtype_of(kind.element))
+    values = random.integers(info.min, info.max, kind.shape, dtype=info.dtype, endpoint=True)
+    if fill == "divisor":
+        values = values >> random.integers(0, kind.bits, kind.shape, dtype=info.dtype)
+        return np.where((values == 0) | (values == -1), 3, values)
+    if fill == "special":
+        special = random.choice(np.array([info.min, info.max, -1, 0, 1], info.dtype), kind.shape)
+        return np.where(random.integers(0, 2, kind.shape) == 0, special, values)
+    return np.asarray(values)
+
+
+# ---- programs -------------------------------------------------------------------------------------------------------
 
 
 def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.SearchStrategy[Program]:

@@ -17,7 +17,7 @@ from retarget_fuzz.programs.ir import Node, Region, Type
 from retarget_fuzz.programs.operations import operation_of
 from retarget_fuzz.programs.oracle import dtype_of
 
-__all__ = ["StructuredWriter", "Writer", "literal"]
+__all__ = ["Writer", "literal"]
 
 
 def literal(value: float, element: str) -> str:
@@ -37,6 +37,7 @@ class Writer:
 
     dialect: ClassVar[str]
     branch: ClassVar[str]
+    loop: ClassVar[str]
     end: ClassVar[str]
     templates: ClassVar[Mapping[str, str]] = {}
     """By what stands before the point in an operation's name, or `elementwise`."""
@@ -105,6 +106,20 @@ class Writer:
             self.lines += [f'  "{self.end}"({result}) : ({kind}) -> ()', f"  {closing}"]
         return name
 
+    def _for(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
+        count = types[0]
+        zero, one = self.constant(count, 0), self.constant(count, 1)
+        index, carried, name = self.name(), self.name(), self.name()
+        kinds = f"{self.type(count)}, {self.type(node.type)}"
+        block = f"  ^bb0({index}: {self.type(count)}, {carried}: {self.type(node.type)}):"
+        self.lines += [f'  {name}:2 = "{self.loop}"({zero}, {names[1]}) ({{', block]
+        goes_on = self.node(Node("compare.gt", (), Type("i1")), [names[0], index], [count, count])
+        self.lines += [f'  "{self.end}"({goes_on}) : (tensor<i1>) -> ()', "  }, {", block]
+        following = self.node(Node("add", (), count), [index, one], [count, count])
+        (result,) = self.region(node.regions[0], [carried, *names[2:]])
+        self.lines += [f'  "{self.end}"({following}, {result}) : ({kinds}) -> ()', f"  }}) : ({kinds}) -> ({kinds})"]
+        return f"{name}#1"
+
     def condition(self, name: str, kind: Type) -> tuple[str, str]:
         """What a branch takes for a tensor of one boolean, and its type."""
         return name, self.type(kind)
@@ -129,23 +144,3 @@ class Writer:
         name = self.name()
         self.lines.append(f"  {name} = {text}")
         return name
-
-
-class StructuredWriter(Writer):
-    """Of a dialect whose loops have regions of tensors: `loop` is its operation."""
-
-    loop: ClassVar[str]
-
-    def _for(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        count = types[0]
-        zero, one = self.constant(count, 0), self.constant(count, 1)
-        index, carried, name = self.name(), self.name(), self.name()
-        kinds = f"{self.type(count)}, {self.type(node.type)}"
-        block = f"  ^bb0({index}: {self.type(count)}, {carried}: {self.type(node.type)}):"
-        self.lines += [f'  {name}:2 = "{self.loop}"({zero}, {names[1]}) ({{', block]
-        goes_on = self.node(Node("compare.gt", (), Type("i1")), [names[0], index], [count, count])
-        self.lines += [f'  "{self.end}"({goes_on}) : (tensor<i1>) -> ()', "  }, {", block]
-        following = self.node(Node("add", (), count), [index, one], [count, count])
-        (result,) = self.region(node.regions[0], [carried, *names[2:]])
-        self.lines += [f'  "{self.end}"({following}, {result}) : ({kinds}) -> ()', f"  }}) : ({kinds}) -> ({kinds})"]
-        return f"{name}#1"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from retarget_fuzz.programs.ir import Node, Type
-from retarget_fuzz.programs.text import StructuredWriter
+from retarget_fuzz.programs.text import Writer
 
 __all__ = ["TosaWriter"]
 
@@ -20,7 +20,7 @@ _ATTRIBUTES = {
 }
 
 
-class TosaWriter(StructuredWriter):
+class TosaWriter(Writer):
     """Writes shapes, shifts and zero points as constants, which TOSA takes as operands."""
 
     dialect = "tosa"
