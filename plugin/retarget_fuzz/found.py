@@ -30,7 +30,8 @@ _SLUG, _HANGS = 48, 60.0
 
 class Finding(Struct, kw_only=True):
     """One way to fail. `name` is its folder, `configs` say how many programs failed so on each config, `features` what
-    the reduced program exercises, `bundle` how its bundle was made, or why there is none."""
+    the reduced program exercises, `bundle` how its bundle was made, or why there is none; `is_reduced` says whether the
+    reduction came to its end."""
 
     name: str
     stage: str
@@ -39,12 +40,18 @@ class Finding(Struct, kw_only=True):
     configs: dict[str, int] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
     seed: int
+    is_reduced: bool = True
     bundle: str = "none: interrupted"
 
     @property
     def title(self) -> str:
         """The stage, and the first line of the failure."""
-        return shown(f"{self.stage}: {self.summary}", 160)
+        return shown(f"{self.stage}: {self.summary}", 160) + self.remark
+
+    @property
+    def remark(self) -> str:
+        """What a person has to know of the program, or nothing."""
+        return "" if self.is_reduced else "; not fully reduced"
 
     def covers(self, failed: Failed, features: Collection[str]) -> bool:
         """Whether a failure of a program with some features is likely to be this one."""
@@ -81,7 +88,9 @@ class Findings:
         """Return the finding that a failure is, if it is one that is here."""
         return next((one for one in self.all if one.covers(failed, features)), None)
 
-    def add(self, program: Program, failures: Sequence[Failed], *, seed: int, of: Program) -> Finding:
+    def add(
+        self, program: Program, failures: Sequence[Failed], *, seed: int, of: Program, is_reduced: bool = False
+    ) -> Finding:
         """Keep a program that fails in one way on some configs, and is reduced `of` another. Raises `OSError`."""
         way, features = failures[0].way, exercised(program) & exercised(of)
         did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
@@ -94,6 +103,7 @@ class Findings:
             configs={failed.config.name: 0 for failed in failures},
             features=features,
             seed=seed,
+            is_reduced=is_reduced,
         )
         write_module(self.folder / name, program)
         comment = f"Found by `retarget fuzz` (seed {seed}): {finding.title}"
@@ -170,7 +180,7 @@ def write_list(folder: Path, name: str, entries: Sequence[Struct]) -> None:
 
 def _table(findings: Sequence[Finding]) -> str:
     rows = [
-        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary)} | {sum(one.configs.values())} "
+        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary + one.remark)} | {sum(one.configs.values())} "
         f"| [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
         for one in findings
     ]

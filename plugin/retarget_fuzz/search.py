@@ -7,6 +7,7 @@ reduces what fails.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,7 @@ _FRUITLESS = 8
 """Rounds without a new program after which there will be none."""
 
 _TRIES, _SECONDS = 300, 120.0
-"""When the reduction of one failure ends."""
+"""When the reduction of one failure ends, if the time of the search is not up before."""
 
 
 class Watcher:
@@ -124,12 +125,12 @@ class Search:
         for failed in self._new(program, failures):
             self._smallest = program
             try:
-                self._reduce(program, failed, seed, watcher)
+                is_smallest = self._reduce(program, failed, seed, watcher)
                 alike = [one for one in self._runner.failures(self._smallest) if one.way == failed.way] or [failed]
             except KeyboardInterrupt:
                 self._findings.add(self._smallest, [failed], seed=self._seed, of=program).count(failed)
                 raise
-            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program)
+            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program, is_reduced=is_smallest)
             finding.count(failed)
             watcher.found(finding, alike[0])
             self._findings.write()
@@ -150,20 +151,23 @@ class Search:
             else:
                 yield failed
 
-    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> None:
-        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known."""
+    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> bool:
+        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known. Return
+        whether it gets no smaller: the time was not up, nor were the tries."""
         from hypothesis import Phase
 
         kind = type("FailedError", (Exception,), {})
         first, tried = digest_of(program), set[str]()
-        ends = time.monotonic() + _SECONDS
+        ends = min(time.monotonic() + _SECONDS, math.inf if self._ends is None else self._ends)
+        is_over = False
 
         def run(candidate: Program) -> None:
+            nonlocal is_over
             digest = digest_of(candidate)
             if (not tried and digest != first) or not may_stand_for(candidate, program, failed.way.stage):
                 return  # the round made it before, or it is of something else
             if digest not in tried:
-                if len(tried) > _TRIES or time.monotonic() > ends:
+                if is_over := len(tried) > _TRIES or time.monotonic() > ends:
                     raise _OverError
                 tried.add(digest)
                 self.reductions += 1
@@ -175,6 +179,7 @@ class Search:
 
         with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
+        return not is_over
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""

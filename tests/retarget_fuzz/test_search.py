@@ -187,6 +187,18 @@ def test_an_interruption_keeps_what_is_reduced_so_far(tmp_path: Path) -> None:
     assert [one.name for one in Findings.read(tmp_path).known]
 
 
+def test_a_reduction_ends_with_the_time_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    findings, runner = Findings.read(tmp_path), Runner(Config("a", having("op:linalg.mul")))
+    monkeypatch.setattr("retarget_fuzz.search.time.monotonic", lambda: float(len(runner.tried)))  # a second each
+    there: Any = runner
+    search = Search(there, PROGRAMS, findings, seed=3, seconds=6.0)
+    search.run(Watcher())
+    assert (len(runner.tried) <= 10, search.reductions > 0, len(findings.new)) == (True, True, 1), runner.tried
+    assert findings.new[0].title == "compare: values differ at [0]; not fully reduced"
+    assert "; not fully reduced" in (tmp_path / "findings.md").read_text()
+    assert "; not fully reduced" in (tmp_path / findings.new[0].name / "suite.toml").read_text()
+
+
 def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
     _, _, runner = searched(tmp_path, Config("a", lambda _: None), most=40)
     assert len(runner.tried) == 40
