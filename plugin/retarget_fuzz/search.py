@@ -153,7 +153,7 @@ class Search:
 
     def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> bool:
         """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known. Return
-        whether it gets no smaller: the time was not up, nor were the tries."""
+        whether there was time for that."""
         from hypothesis import Phase
 
         kind = type("FailedError", (Exception,), {})
@@ -161,24 +161,31 @@ class Search:
         ends = min(time.monotonic() + _SECONDS, math.inf if self._ends is None else self._ends)
         is_over = False
 
-        def run(candidate: Program) -> None:
+        def fails(candidate: Program, most: float) -> bool:
             nonlocal is_over
             digest = digest_of(candidate)
-            if (not tried and digest != first) or not may_stand_for(candidate, program, failed.way.stage):
-                return  # the round made it before, or it is of something else
+            if not may_stand_for(candidate, program, failed.way.stage):
+                return False  # of something else
             if digest not in tried:
-                if is_over := len(tried) > _TRIES or time.monotonic() > ends:
+                is_over = len(tried) > most or time.monotonic() > ends
+                if is_over:
                     raise _OverError
                 tried.add(digest)
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(candidate, (failed.config,))
-            if any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures):
+            return any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures)
+
+        def run(candidate: Program) -> None:
+            if (tried or digest_of(candidate) == first) and fails(candidate, _TRIES):  # its round had the others before
                 self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 
         with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
+        with suppress(_OverError):  # then what Hypothesis leaves beside it
+            while smaller := next((one for one in self._smallest.smaller() if fails(one, math.inf)), None):
+                self._smallest = smaller
         return not is_over
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:

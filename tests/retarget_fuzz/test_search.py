@@ -35,6 +35,9 @@ class Program:
     def expected(self) -> tuple[Any, ...]:
         return ()
 
+    def smaller(self) -> list[Program]:
+        return [Program((op,)) for op in self.ops if len(self.ops) > 1]
+
     def features(self) -> frozenset[str]:
         return frozenset(f"op:linalg.{op}" for op in self.ops)
 
@@ -116,6 +119,15 @@ def test_what_fails_is_reduced_to_the_operation_that_fails_and_kept_once(tmp_pat
     assert found.configs == did["failed"]
     assert did["failed"]["a"] == did["known findings"]["a"] + 1
     assert (tmp_path / found.name / "module.mlir").is_file()
+
+
+def test_what_is_left_beside_the_failure_is_cut_when_the_tries_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retarget_fuzz.search._TRIES", 0)
+    (found,) = searched(tmp_path, Config("a", having("op:linalg.mul")))[0].new
+    assert ops(found) == {"op:linalg.mul"}
+    assert (tmp_path / found.name / "module.mlir").read_text() == "mul"
 
 
 def test_ways_to_fail_are_findings_of_their_own(tmp_path: Path) -> None:

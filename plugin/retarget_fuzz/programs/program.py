@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,45 @@ class Program:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    def part(self, results: Sequence[int]) -> Program:
+        """What some of the values need, and nothing else: the program whose results they are."""
+        types, nodes, first = self.function.types, self.function.nodes, len(self.inputs)
+        needed = set(results)
+        for at in range(len(types) - 1, first - 1, -1):
+            needed.update(nodes[at - first].operands if at in needed else ())
+        number = {at: new for new, at in enumerate(sorted(needed))}
+        arguments = [at for at in number if at < first]
+        function = Region(
+            tuple(types[at] for at in arguments),
+            tuple(nodes[at - first].renumbered(number) for at in number if at >= first),
+            tuple(number[at] for at in results),
+        )
+        sizes = {size for kind in function.arguments for size in kind.shape}
+        return replace(
+            self, function=function, inputs=tuple(self.inputs[at] for at in arguments), dynamic=self.dynamic & sizes
+        )
+
+    def smaller(self) -> Iterator[Program]:
+        """Programs of what one of the values needs, from the smallest one; then those with one operation less, whose
+        result is an argument."""
+        first, results = len(self.inputs), self.function.results
+        nodes = range(first, len(self.function.types))
+        parts = sorted((self.part([at]) for at in nodes), key=lambda part: len(part.function.nodes))
+        yield from (part for part in parts if len(part.function.nodes) < len(nodes))
+        for at in nodes:
+            if at not in results:
+                yield self._given(at)
+
+    def _given(self, at: int) -> Program:
+        """The program with the result of an operation as its last argument."""
+        (value,) = (one.value for one in self.part([at]).expected())
+        first, function = len(self.inputs), self.function
+        number = {old: old + (old >= first) for old in range(len(function.types))} | {at: first}
+        results = tuple(number[old] for old in function.results)
+        nodes = tuple(node.renumbered(number) for node in function.nodes)
+        function = Region((*function.arguments, function.types[at]), nodes, results)
+        return replace(self, function=function, inputs=(*self.inputs, value)).part(results)
 
     def module(self) -> str:
         """The text of the module, with a function `f`, for iree-compile to find out its input type."""

@@ -130,23 +130,16 @@ class _Drawing:
 
     def program(self) -> Program:
         """The program whose results are the values that nothing uses, the last three of them."""
-        nodes = {at: entry.source for at, entry in enumerate(self.entries) if isinstance(entry.source, Node)}
-        arrays = {at: entry.source for at, entry in enumerate(self.entries) if not isinstance(entry.source, Node)}
-        used = {at for node in nodes.values() for at in node.operands}
-        results = [at for at in nodes if at not in used][-3:] or [0]
-        needed, pending = set[int](), list(results)
-        while pending:
-            needed.add(at := pending.pop())
-            pending += [one for one in (nodes[at].operands if at in nodes else ()) if one not in needed]
-        order = [*(at for at in arrays if at in needed), *(at for at in nodes if at in needed)]
+        order = sorted(range(len(self.entries)), key=lambda at: isinstance(self.entries[at].source, Node))
         number = {at: new for new, at in enumerate(order)}
-        function = Region(
-            tuple(self.entries[at].type for at in order if at in arrays),
-            tuple(nodes[at].renumbered(number) for at in order if at in nodes),
-            tuple(number[at] for at in results),
-        )
-        inputs = tuple(arrays[at] for at in order if at in arrays)
-        return Program(self.dialect, function, inputs, self._dynamic(function))
+        sources = [self.entries[at].source for at in order]
+        nodes = tuple(one.renumbered(number) for one in sources if isinstance(one, Node))
+        inputs = tuple(one for one in sources if not isinstance(one, Node))
+        used = {at for node in nodes for at in node.operands}
+        results = [at for at in range(len(inputs), len(order)) if at not in used][-3:] or [0]
+        function = Region(tuple(self.entries[at].type for at in order[: len(inputs)]), nodes, tuple(results))
+        program = Program(self.dialect, function, inputs).part(results)
+        return replace(program, dynamic=self._dynamic(program.function))
 
     def _dynamic(self, function: Region) -> frozenset[int]:
         """The sizes that the types of the module do not tell, if any."""

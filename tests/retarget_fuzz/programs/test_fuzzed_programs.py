@@ -34,6 +34,7 @@ def drawn(dialect: str, count: int, number: int = 0, types: tuple[str, ...] = EL
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_verifiers_take_each_program(dialect: str, tmp_path: Path) -> None:
     every = drawn(dialect, 80)
+    every += [small for one in every[:40] for small in one.smaller()]
     source = tmp_path / "every.mlir"
     source.write_text("\n".join(one.module().replace("@f(", f"@f{at}(") for at, one in enumerate(every)))
     tool = Path(sys.executable).with_name("iree-opt")
@@ -73,6 +74,25 @@ def test_a_program_shrinks_to_what_fails() -> None:
     assert least.function.nodes[-1].op == "reduce.max"
     assert len(least.function.nodes) <= 2
     assert all(kind.size <= 4 for kind in least.function.types)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_smaller_programs_are_of_fewer_operations_and_return_the_same(dialect: str) -> None:
+    counts = [0, 0]
+    for program in drawn(dialect, 30):
+        last = program.expected()[-1].value
+        for one in program.smaller():
+            assert len(one.function.nodes) < len(program.function.nodes)
+            assert len(one.inputs) == len(one.function.arguments)
+            assert one.dynamic <= program.dynamic
+            assert one.module().count("%arg") >= len(one.inputs)
+            counts[len(one.function.results) > 1] += 1
+            if len(one.function.results) == len(program.function.results) > 1:
+                value = one.expected()[-1].value
+                assert value.dtype == last.dtype
+                if last.dtype.kind in "bi":
+                    np.testing.assert_array_equal(value, last)
+    assert min(counts) > 20
 
 
 def test_only_types_that_were_asked_for() -> None:
