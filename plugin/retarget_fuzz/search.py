@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from retarget.support import RetargetError
 
 from retarget_fuzz.found import Finding, Findings, may_stand_for
-from retarget_fuzz.targets import Failed, Runner, digest_of
+from retarget_fuzz.targets import Failed, Runner
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -102,8 +102,8 @@ class Search:
         made: list[Program] = []
 
         def keep(program: Program) -> None:
-            if len(self._seen) != self._most and (digest := digest_of(program)) not in self._seen:
-                self._seen.add(digest)
+            if len(self._seen) != self._most and program.digest not in self._seen:
+                self._seen.add(program.digest)
                 made.append(program)
 
         for _ in range(_FRUITLESS):
@@ -157,27 +157,28 @@ class Search:
         from hypothesis import Phase
 
         kind = type("FailedError", (Exception,), {})
-        first, tried = digest_of(program), set[str]()
+        tried = set[str]()
         ends = min(time.monotonic() + _SECONDS, math.inf if self._ends is None else self._ends)
         is_over = False
 
         def fails(candidate: Program, most: float) -> bool:
             nonlocal is_over
-            digest = digest_of(candidate)
             if not may_stand_for(candidate, program, failed.way.stage):
                 return False  # of something else
-            if digest not in tried:
+            if candidate.digest not in tried:
                 is_over = len(tried) > most or time.monotonic() > ends
                 if is_over:
                     raise _OverError
-                tried.add(digest)
+                tried.add(candidate.digest)
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(candidate, (failed.config,))
             return any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures)
 
         def run(candidate: Program) -> None:
-            if (tried or digest_of(candidate) == first) and fails(candidate, _TRIES):  # its round had the others before
+            if (tried or candidate.digest == program.digest) and fails(
+                candidate, _TRIES
+            ):  # its round had the others before
                 self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,13 +165,12 @@ class Runner:
         self._known.clear()
 
     def _module(self, program: Program) -> Module:
-        digest = digest_of(program)
-        if digest not in self._modules:
-            self._modules[digest] = write_module(self._folder / digest, program)
-        return self._modules[digest]
+        if program.digest not in self._modules:
+            self._modules[program.digest] = write_module(self._folder / program.digest, program)
+        return self._modules[program.digest]
 
     def _outcome(self, program: Program, config: Config) -> Failed | None:
-        key = digest_of(program), config.name
+        key = program.digest, config.name
         if key not in self._known:
             self._known[key] = self._run(config.compiles(self._module(program)), config)
             self.counts[config.name, "runs"] += 1
@@ -192,12 +189,3 @@ class Runner:
             self.counts[config.name, "no verdict"] += 1
             self.inconclusive.setdefault(config.name, failed.summary)
         return failed
-
-
-@lru_cache(maxsize=1024)
-def digest_of(program: Program) -> str:
-    """Return what tells a program from all others: the digest of its module and inputs."""
-    digest = hashlib.sha256(program.module().encode())
-    for array in program.inputs:
-        digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-    return digest.hexdigest()[:16]

@@ -35,6 +35,10 @@ class Program:
     def expected(self) -> tuple[Any, ...]:
         return ()
 
+    @property
+    def digest(self) -> str:
+        return self.module()
+
     def smaller(self) -> list[Program]:
         return [Program((op,)) for op in self.ops if len(self.ops) > 1]
 
