@@ -31,7 +31,7 @@ _SLUG, _HANGS = 48, 60.0
 class Finding(Struct, kw_only=True):
     """One way to fail. `name` is its folder, `configs` say how many programs failed so on each config, `features` what
     the reduced program exercises, `bundle` how its bundle was made, or why there is none; `is_reduced` says whether the
-    reduction came to its end."""
+    reduction came to its end, `place` where it crashes, as `Failed.place` does."""
 
     name: str
     stage: str
@@ -39,6 +39,7 @@ class Finding(Struct, kw_only=True):
     summary: str
     configs: dict[str, int] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
+    place: str = ""
     seed: int
     is_reduced: bool = True
     bundle: str = "none: interrupted"
@@ -57,6 +58,8 @@ class Finding(Struct, kw_only=True):
         """Whether a failure of a program with some features is likely to be this one."""
         if (failed.way.stage, failed.way.signature) != (self.stage, self.signature):
             return False
+        if self.place and failed.place:
+            return self.place == failed.place
         return self.stage not in VAGUE or (failed.config.name in self.configs and self.features.issubset(features))
 
     def count(self, failed: Failed) -> None:
@@ -102,6 +105,7 @@ class Findings:
             summary=failures[0].summary,
             configs={failed.config.name: 0 for failed in failures},
             features=features,
+            place=failures[0].place,
             seed=seed,
             is_reduced=is_reduced,
         )

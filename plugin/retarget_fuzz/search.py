@@ -173,7 +173,8 @@ class Search:
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(candidate, (failed.config,))
-            return any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures)
+            features, this = candidate.features(), (failed.way, failed.place)
+            return any((one.way, one.place) == this and not self._findings.of(one, features) for one in failures)
 
         def run(candidate: Program) -> None:
             if (tried or candidate.digest == program.digest) and fails(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,8 @@ COUNTED = ("runs", "failed", "known by rules", "known findings", "not repeated",
 VAGUE = frozenset({"compare", "crash", "timeout"})
 """Stages of which the signature says little: what a program exercises is part of what was found."""
 _SUITE = "fuzz"
+_FRAME = re.compile(r"^ *\d+ +(\S+) +0x([0-9a-f]+)$", re.MULTILINE)
+"""A frame of a stack dump without names: its library and address."""
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -97,11 +100,13 @@ def configs_of(selection: Selection) -> tuple[Config, ...]:
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """How a program fails on a config: its only case, or its compile."""
+    """How a program fails on a config: its only case, or its compile. `place` is where a library crashed, if its stack
+    dump says that: addresses in it, from the first one."""
 
     config: Config
     way: Observation
     summary: str
+    place: str = ""
     at_compile: bool = False
     no_verdict: bool = False
 
@@ -109,7 +114,10 @@ class Failed(Struct, frozen=True, kw_only=True):
     def of(cls, config: Config, failure: Failure, *, at_compile: bool) -> Failed:
         """Return what a failure says."""
         summary, way = first_line(strip_colour(failure.summary)), failure.observation
-        return cls(config=config, way=way, summary=summary, at_compile=at_compile, no_verdict=failure.no_verdict)
+        frames = [(library, int(address, 16)) for library, address in _FRAME.findall(strip_colour(failure.text))]
+        place = " ".join(f"{one - frames[0][1]:x}" for library, one in frames if library == frames[0][0])
+        known = {"at_compile": at_compile, "no_verdict": failure.no_verdict}
+        return cls(config=config, way=way, summary=summary, place=place if failure.signal else "", **known)
 
 
 class Runner:

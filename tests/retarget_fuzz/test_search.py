@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from retarget.model import Observation
+from retarget.model import Failure, Observation, Stage
 from retarget.support import RetargetError
 from retarget_fuzz import targets
 from retarget_fuzz.found import Finding, Findings, may_stand_for
@@ -53,7 +53,9 @@ class Config(SimpleNamespace):
     """A config on which a program fails as `fails` says."""
 
     def __init__(self, name: str, fails: Callable[[Program], Way | None]) -> None:
-        super().__init__(name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=())
+        super().__init__(
+            name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=(), places={}
+        )
 
     def excuses(self, failed: Failed, _: object) -> bool:
         return failed.way.signature in self.excused
@@ -83,7 +85,8 @@ class Runner:
             if way := config.fails(program):
                 there: Any = config
                 observed = Observation(stage=way[0], signature=way[1])
-                found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]"))
+                where = next((at for op, at in config.places.items() if op in program.ops), "")
+                found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]", place=where))
         return tuple(found)
 
     def passes(self, program: Program) -> bool:
@@ -149,6 +152,27 @@ def test_wrong_values_of_another_operation_are_another_finding(tmp_path: Path) -
 
     findings, _, _ = searched(tmp_path, Config("a", fails))
     assert {frozenset(ops(one)) for one in findings.new} >= {frozenset({"op:linalg.add"}), frozenset({"op:linalg.max"})}
+
+
+def test_crashes_at_one_place_are_one_finding_whatever_crashes_there(tmp_path: Path) -> None:
+    def fails(program: Program) -> Way | None:
+        return ("crash", "SIGFPE") if {"mul", "max", "add"} & set(program.ops) else None
+
+    config, other = Config("a", fails), Config("b", fails)
+    other.places = config.places = {"add": "0 9f", "mul": "0 1e", "max": "0 1e"}
+    first, second = searched(tmp_path, config, other)[0].new
+    assert {first.place, second.place} == {"0 1e", "0 9f"}
+    config.places = {}
+    assert len(searched(tmp_path, config)[0].new) == 1  # of mul or max, which has no place to be known by
+
+
+def test_a_place_is_relative_to_the_first_address_and_of_its_library() -> None:
+    dump = "Stack dump:\n0  a.so   0x00007f10\n1  a.so   0x00007e00\n2  libc.so.6  0x0000ff00\n3  a.so  0x00008f10\n"
+    nothing: Any = None
+    crash = Failure(stage=Stage.COMPILE, summary="crashed", text=dump, signal="SIGFPE")
+    assert Failed.of(nothing, crash, at_compile=True).place == "0 -110 1000"
+    assert Failed.of(nothing, replace(crash, signal=""), at_compile=True).place == ""
+    assert Failed.of(nothing, replace(crash, text="killed"), at_compile=True).place == ""
 
 
 def test_a_seed_repeats_programs_and_findings(tmp_path: Path) -> None:
