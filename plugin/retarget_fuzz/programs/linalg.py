@@ -11,39 +11,16 @@ from retarget_fuzz.programs.text import Writer, literal
 __all__ = ["LinalgWriter"]
 
 _FLOAT = {
-    "add": "arith.addf",
-    "sub": "arith.subf",
-    "mul": "arith.mulf",
-    "div": "arith.divf",
-    "neg": "arith.negf",
-    "max": "arith.maximumf",
-    "min": "arith.minimumf",
-    "abs": "math.absf",
-    "pow": "math.powf",
-    "round_even": "math.roundeven",
-    **{
-        name: f"math.{name}"
-        for name in ("ceil", "floor", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos")
-    },
+    **{name: f"arith.{name}f" for name in ("add", "sub", "mul", "div", "neg")},
+    **{name: f"arith.{name}imumf" for name in ("max", "min")},
+    **{name: f"math.{name}f" for name in ("abs", "pow")},
+    **{name: f"math.{name}" for name in ("ceil", "floor", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh")},
+    **{name: f"math.{name.replace('_', '')}" for name in ("round_even", "erf", "sin", "cos")},
 }
 _INTEGER = {
-    "add": "arith.addi",
-    "sub": "arith.subi",
-    "mul": "arith.muli",
-    "div": "arith.divsi",
-    "rem": "arith.remsi",
-    "div_u": "arith.divui",
-    "rem_u": "arith.remui",
-    "max": "arith.maxsi",
-    "min": "arith.minsi",
-    "max_u": "arith.maxui",
-    "min_u": "arith.minui",
-    "and": "arith.andi",
-    "or": "arith.ori",
-    "xor": "arith.xori",
-    "shl": "arith.shli",
-    "shr": "arith.shrsi",
-    "shr_u": "arith.shrui",
+    **{name: f"arith.{name}i" for name in ("add", "sub", "mul", "and", "or", "xor", "shl")},
+    **{name: f"arith.{name}si" for name in ("div", "rem", "max", "min", "shr")},
+    **{f"{name}_u": f"arith.{name}ui" for name in ("div", "rem", "max", "min", "shr")},
     "abs": "math.absi",
     "popcnt": "math.ctpop",
 }

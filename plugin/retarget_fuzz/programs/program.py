@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -49,44 +49,35 @@ class Program:
             digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
         return digest.hexdigest()[:16]
 
-    def part(self, results: Sequence[int]) -> Program:
-        """What some of the values need, and nothing else: the program whose results they are."""
+    def part(self, results: Sequence[int], given: int | None = None) -> Program:
+        """What some of the values need, and nothing else: the program whose results they are. What operation `given`
+        returns is an argument of it."""
         types, nodes, first = self.function.types, self.function.nodes, len(self.inputs)
         needed = set(results)
-        for at in range(len(types) - 1, first - 1, -1):
-            needed.update(nodes[at - first].operands if at in needed else ())
-        number = {at: new for new, at in enumerate(sorted(needed))}
-        arguments = [at for at in number if at < first]
+        for at in reversed(range(first, len(types))):
+            needed.update(nodes[at - first].operands if at in needed and at != given else ())
+        order = sorted(needed, key=lambda at: (at >= first and at != given, at))
+        number = {at: new for new, at in enumerate(order)}
+        inputs = {
+            at: self.inputs[at] if at < first else self.part([at]).expected()[0].value
+            for at in order
+            if at < first or at == given
+        }
         function = Region(
-            tuple(types[at] for at in arguments),
-            tuple(nodes[at - first].renumbered(number) for at in number if at >= first),
+            tuple(types[at] for at in inputs),
+            tuple(nodes[at - first].renumbered(number) for at in order if at not in inputs),
             tuple(number[at] for at in results),
         )
-        sizes = {size for kind in function.arguments for size in kind.shape}
-        return replace(
-            self, function=function, inputs=tuple(self.inputs[at] for at in arguments), dynamic=self.dynamic & sizes
-        )
+        dynamic = self.dynamic & {size for kind in function.arguments for size in kind.shape}
+        return Program(self.dialect, function, tuple(inputs.values()), dynamic)
 
     def smaller(self) -> Iterator[Program]:
         """Programs of what one of the values needs, from the smallest one; then those with one operation less, whose
         result is an argument."""
-        first, results = len(self.inputs), self.function.results
-        nodes = range(first, len(self.function.types))
+        results, nodes = self.function.results, range(len(self.inputs), len(self.function.types))
         parts = sorted((self.part([at]) for at in nodes), key=lambda part: len(part.function.nodes))
         yield from (part for part in parts if len(part.function.nodes) < len(nodes))
-        for at in nodes:
-            if at not in results:
-                yield self._given(at)
-
-    def _given(self, at: int) -> Program:
-        """The program with the result of an operation as its last argument."""
-        (value,) = (one.value for one in self.part([at]).expected())
-        first, function = len(self.inputs), self.function
-        number = {old: old + (old >= first) for old in range(len(function.types))} | {at: first}
-        results = tuple(number[old] for old in function.results)
-        nodes = tuple(node.renumbered(number) for node in function.nodes)
-        function = Region((*function.arguments, function.types[at]), nodes, results)
-        return replace(self, function=function, inputs=(*self.inputs, value)).part(results)
+        yield from (self.part(results, at) for at in nodes if at not in results)
 
     def module(self) -> str:
         """The text of the module, with a function `f`, for iree-compile to find out its input type."""
