@@ -69,18 +69,19 @@ class Finding(Struct, kw_only=True):
 
 
 class Findings:
-    """The findings in a folder. Each change is written at once."""
+    """The findings in a folder. Each change is written at once. New ones get no name in `taken`, those of suites."""
 
-    def __init__(self, folder: Path, found: Iterable[Finding] = ()) -> None:
+    def __init__(self, folder: Path, found: Iterable[Finding] = (), taken: Collection[str] = ()) -> None:
         self.folder = folder
+        self._taken = taken
         self.known = list(found)
         self.new: list[Finding] = []
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def read(cls, folder: Path, taken: Collection[str] = ()) -> Self:
         """Return those of a folder, but those whose own folders have gone. Raises `RetargetError` for a folder of
         something else."""
-        return cls(folder, [one for one in read_list(folder, LIST, Finding) if (folder / one.name).is_dir()])
+        return cls(folder, [one for one in read_list(folder, LIST, Finding) if (folder / one.name).is_dir()], taken)
 
     @property
     def all(self) -> Sequence[Finding]:
@@ -125,7 +126,7 @@ class Findings:
     def _name(self, text: str) -> str:
         slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_SLUG].strip("-")
         names = (f"{slug}-{number}" if number > 1 else slug for number in count(1))
-        return next(name for name in names if not (self.folder / name).exists())
+        return next(name for name in names if name not in self._taken and not (self.folder / name).exists())
 
 
 def exercised(program: Program) -> frozenset[str]:

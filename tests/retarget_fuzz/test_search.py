@@ -245,6 +245,13 @@ def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> Non
     assert max(Counter(runner.tried).values()) == 1
 
 
+def test_a_finding_gets_no_name_of_a_suite(tmp_path: Path) -> None:
+    findings, runner = Findings.read(tmp_path, {"compare-linalg-mul"}), Runner(Config("a", having("op:linalg.mul")))
+    there: Any = runner
+    Search(there, PROGRAMS, findings, seed=3, most=60).run(Watcher())
+    assert [one.name for one in findings.new] == ["compare-linalg-mul-2"]
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(RetargetError, match=r"holds something else: found no findings\.json"):
