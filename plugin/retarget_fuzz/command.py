@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found no run target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
     first = Path(arguments.path[0].partition("::")[0])
-    findings = Findings.read(arguments.output or (first if first.is_dir() else first.parent) / "found")
+    output = arguments.output or (first if first.is_dir() else first.parent) / "found"
+    findings = Findings.read(output, {one.suite.name for one in selection.suites})
     corpus = None if arguments.corpus is None else Corpus.read(arguments.corpus)
     seed = arguments.seed or random.SystemRandom().randint(1, 100_000)
     with ScratchFolder("fuzz") as scratch:

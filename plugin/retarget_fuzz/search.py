@@ -7,6 +7,7 @@ reduces what fails.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from retarget.support import RetargetError
 
 from retarget_fuzz.found import Finding, Findings, may_stand_for
-from retarget_fuzz.targets import Failed, Runner, digest_of
+from retarget_fuzz.targets import Failed, Runner
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -28,7 +29,7 @@ _FRUITLESS = 8
 """Rounds without a new program after which there will be none."""
 
 _TRIES, _SECONDS = 300, 120.0
-"""When the reduction of one failure ends."""
+"""When the reduction of one failure ends, if the time of the search is not up before."""
 
 
 class Watcher:
@@ -101,8 +102,8 @@ class Search:
         made: list[Program] = []
 
         def keep(program: Program) -> None:
-            if len(self._seen) != self._most and (digest := digest_of(program)) not in self._seen:
-                self._seen.add(digest)
+            if len(self._seen) != self._most and program.digest not in self._seen:
+                self._seen.add(program.digest)
                 made.append(program)
 
         for _ in range(_FRUITLESS):
@@ -124,12 +125,12 @@ class Search:
         for failed in self._new(program, failures):
             self._smallest = program
             try:
-                self._reduce(program, failed, seed, watcher)
+                is_smallest = self._reduce(program, failed, seed, watcher)
                 alike = [one for one in self._runner.failures(self._smallest) if one.way == failed.way] or [failed]
             except KeyboardInterrupt:
                 self._findings.add(self._smallest, [failed], seed=self._seed, of=program).count(failed)
                 raise
-            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program)
+            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program, is_reduced=is_smallest)
             finding.count(failed)
             watcher.found(finding, alike[0])
             self._findings.write()
@@ -150,31 +151,44 @@ class Search:
             else:
                 yield failed
 
-    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> None:
-        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known."""
+    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> bool:
+        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known. Return
+        whether there was time for that."""
         from hypothesis import Phase
 
         kind = type("FailedError", (Exception,), {})
-        first, tried = digest_of(program), set[str]()
-        ends = time.monotonic() + _SECONDS
+        tried = set[str]()
+        ends = min(time.monotonic() + _SECONDS, math.inf if self._ends is None else self._ends)
+        is_over = False
 
-        def run(candidate: Program) -> None:
-            digest = digest_of(candidate)
-            if (not tried and digest != first) or not may_stand_for(candidate, program, failed.way.stage):
-                return  # the round made it before, or it is of something else
-            if digest not in tried:
-                if len(tried) > _TRIES or time.monotonic() > ends:
+        def fails(candidate: Program, most: float) -> bool:
+            nonlocal is_over
+            if not may_stand_for(candidate, program, failed.way.stage):
+                return False  # of something else
+            if candidate.digest not in tried:
+                is_over = len(tried) > most or time.monotonic() > ends
+                if is_over:
                     raise _OverError
-                tried.add(digest)
+                tried.add(candidate.digest)
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(candidate, (failed.config,))
-            if any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures):
+            features, this = candidate.features(), (failed.way, failed.place)
+            return any((one.way, one.place) == this and not self._findings.of(one, features) for one in failures)
+
+        def run(candidate: Program) -> None:
+            if (tried or candidate.digest == program.digest) and fails(
+                candidate, _TRIES
+            ):  # its round had the others before
                 self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 
         with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
+        with suppress(_OverError):  # then what Hypothesis leaves beside it
+            while smaller := next((one for one in self._smallest.smaller() if fails(one, math.inf)), None):
+                self._smallest = smaller
+        return not is_over
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""

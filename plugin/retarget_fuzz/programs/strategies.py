@@ -151,7 +151,8 @@ class _Drawing:
         used = {at for node in nodes for at in node.operands}
         results = tuple(at for at in range(len(inputs), len(order)) if at not in used) or (0,)
         function = Region(tuple(self.entries[at].type for at in order[: len(inputs)]), nodes, results)
-        return Program(self.dialect, function, inputs, self._dynamic(function))
+        program = Program(self.dialect, function, inputs).part(results)
+        return replace(program, dynamic=self._dynamic(program.function))
 
     def _dynamic(self, function: Region) -> frozenset[int]:
         """The sizes that the types of the module do not tell, if any."""

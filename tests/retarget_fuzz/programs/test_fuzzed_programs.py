@@ -14,7 +14,6 @@ from retarget_fuzz.programs.ir import Node, Region, Type
 from retarget_fuzz.programs.program import DEFAULT_TYPES, DIALECTS, ELEMENT_TYPES, Program
 from retarget_fuzz.programs.strategies import programs
 from retarget_fuzz.programs.text import literal
-from retarget_fuzz.targets import digest_of
 
 QUIET = [*HealthCheck]
 
@@ -27,7 +26,7 @@ def drawn(dialect: str, count: int, number: int = 0, types: tuple[str, ...] = EL
     @settings(max_examples=count, database=None, deadline=None, phases=(Phase.generate,), suppress_health_check=QUIET)
     @given(programs([dialect], types))
     def draw(program: Program) -> None:
-        every[digest_of(program)] = program
+        every[program.digest] = program
 
     draw()
     return [*every.values()]
@@ -36,6 +35,7 @@ def drawn(dialect: str, count: int, number: int = 0, types: tuple[str, ...] = EL
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_verifiers_take_each_program(dialect: str, tmp_path: Path) -> None:
     every = drawn(dialect, 80)
+    every += [small for one in every[:40] for small in one.smaller()]
     source = tmp_path / "every.mlir"
     source.write_text("\n".join(one.module().replace("@f(", f"@f{at}(") for at, one in enumerate(every)))
     tool = Path(sys.executable).with_name("iree-opt")
@@ -62,8 +62,8 @@ def test_each_program_has_certain_results_for_its_inputs(dialect: str) -> None:
 
 
 def test_the_same_seed_draws_the_same_programs() -> None:
-    first, again, other = ([digest_of(one) for one in drawn("linalg", 30, number)] for number in (3, 3, 4))
-    assert first == again != other
+    first, second, other = ([one.digest for one in drawn("linalg", 30, number)] for number in (3, 3, 4))
+    assert first == second != other
 
 
 @pytest.mark.slow
@@ -77,6 +77,25 @@ def test_a_program_shrinks_to_what_fails() -> None:
     assert least.function.nodes[-1].op == "reduce.max"
     assert len(least.function.nodes) <= 2
     assert all(kind.size <= 4 for kind in least.function.types)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_smaller_programs_are_of_fewer_operations_and_return_the_same(dialect: str) -> None:
+    counts = [0, 0]
+    for program in drawn(dialect, 30):
+        last = program.expected()[-1].value
+        for one in program.smaller():
+            assert len(one.function.nodes) < len(program.function.nodes)
+            assert len(one.inputs) == len(one.function.arguments)
+            assert one.dynamic <= program.dynamic
+            assert one.module().count("%arg") >= len(one.inputs)
+            counts[len(one.function.results) > 1] += 1
+            if len(one.function.results) == len(program.function.results) > 1:
+                value = one.expected()[-1].value
+                assert value.dtype == last.dtype
+                if last.dtype.kind in "bi":
+                    np.testing.assert_array_equal(value, last)
+    assert min(counts) > 5
 
 
 def test_only_types_that_were_asked_for() -> None:
@@ -136,4 +155,6 @@ func.func @f(%arg0: tensor<4x3xf32>) -> (tensor<4xf32>) {
     assert "  %6 = tensor.cast %5 : tensor<4xf32> to tensor<?xf32>" in lines
     assert "    %r = arith.cmpf olt, %e0, %e1 : f32" in lines
     assert dynamic.features() >= {"dynamic", "op:linalg.select:f32", "rank:2"}
+    again, static = Program("linalg", FUNCTION, (array,), frozenset({4})), Program("linalg", FUNCTION, (array,))
+    assert dynamic.digest == again.digest != static.digest
     assert dynamic.expected()[0].value.tolist() == [0.5] * 4
