@@ -203,7 +203,7 @@ class _Report(Watcher):
         rows = [[one.name, *(str(counts[one.name, what]) for what in COUNTED)] for one in self._runner.configs]
         yield text_table(("config", *COUNTED), rows)
         yield from (f"no verdict on {name}: {why}" for name, why in self._runner.inconclusive.items())
-        yield f"{self._rate()}; {search.rejected} rejected, {search.reductions} more to reduce what failed"
+        yield f"{self._rate()}; {search.reductions} more to reduce what failed"
         if self._corpus is not None:
             yield f"corpus {display_path(self._corpus.folder)}: {self._kept} kept, {len(self._corpus.entries)} in all"
         known = len(self._findings.known)

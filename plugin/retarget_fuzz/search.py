@@ -52,7 +52,7 @@ class _OverError(BaseException):
 class Search:
     """Programs of a strategy, run until the time is up or there are enough.
 
-    `programs` were run, `rejected` ones were begun and left, `reductions` are those run to reduce a failure.
+    `programs` were run, `reductions` are those run to reduce a failure.
     """
 
     def __init__(
@@ -66,15 +66,14 @@ class Search:
         most: int | None = None,
     ) -> None:
         """`strategy` makes programs. Its numbers come from the `seed` alone."""
-        self.programs = self.rejected = self.reductions = 0
+        self.programs = self.reductions = 0
         self._runner, self._findings = runner, findings
-        self._strategy = self._counted(strategy)
+        self._strategy = strategy
         self._seed = seed
         self._seeds = random.Random(seed)  # noqa: S311  (no secret)
         self._ends = None if seconds is None else time.monotonic() + seconds
         self._most = most
         self._seen: set[str] = set()
-        self._begun = 0
         self._smallest: Program
 
     def run(self, watcher: Watcher) -> None:
@@ -107,9 +106,8 @@ class Search:
                 made.append(program)
 
         for _ in range(_FRUITLESS):
-            seed, self._begun = self._seeds.getrandbits(64), 0
+            seed = self._seeds.getrandbits(64)
             self._given(keep, seed, (Phase.generate,))
-            self.rejected += self._begun
             if made or len(self._seen) == self._most:
                 return made, seed
         msg = f"no new program was made in {_FRUITLESS} rounds; expected more dialects or element types"
@@ -207,19 +205,6 @@ class Search:
         with suppress(_OverError, hypothesis.errors.Unsatisfiable):
             given: Any = hypothesis.given(self._strategy)
             hypothesis.seed(seed)(settings(given(test)))()
-
-    def _counted(self, strategy: Any) -> Any:
-        """Return a strategy that counts what it begins and does not end."""
-        from hypothesis import strategies
-
-        @strategies.composite
-        def counted(draw: Callable[[Any], Program]) -> Program:
-            self._begun += 1
-            program = draw(strategy)
-            self._begun -= 1
-            return program
-
-        return counted()
 
 
 def _size(program: Program) -> tuple[int, int]:
