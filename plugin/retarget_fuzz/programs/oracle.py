@@ -144,7 +144,8 @@ def _float(node: Node, operation: Operation, operands: Sequence[Value]) -> Value
     for point in product(*(_interval(one, by) for one, by in zip(data, off, strict=True))):
         there = operation.compute(*point)
         same = (there == result) | np.isnan(there) & np.isnan(result)
-        bound = np.maximum(bound, np.where(same, 0.0, np.abs(there - result)))
+        change = np.where(np.isnan(there - result), np.inf, np.abs(there - result))
+        bound = np.maximum(bound, np.where(same, 0.0, change))
     if node.op in {"sin", "cos"}:  # which Vulkan gives to 2^-11 for arguments up to pi
         bound = np.where(np.abs(data[0]) + off[0] >= 100, np.inf, off[0] + 2.0**-10)
     if node.op in {"ceil", "floor", "round_even"}:

@@ -149,6 +149,17 @@ def test_infinities_and_nan_go_where_they_have_to() -> None:
     assert math.isnan(run("reduce.max", [special], attributes=((0,),)).data.item())
 
 
+def test_what_may_be_zero_or_negative_makes_infinities_not_certain() -> None:
+    tiny, infinite = value([1e-40]), value([math.inf])
+    for op, operands in (("mul", [infinite, tiny]), ("mul", [tiny, infinite]), ("div", [infinite, tiny])):
+        assert not run(op, operands, shape=(1,)).is_certain, op
+    assert run("div", [tiny, infinite], shape=(1,)).is_certain
+    for op, operands in (("pow", [infinite, value([0.0])]), ("log", [value([-math.inf])]), ("cos", [infinite])):
+        assert not run(op, operands, shape=(1,)).is_certain, op
+    for op in ("exp", "tanh", "log", "sin"):
+        assert run(op, [value([math.nan])], shape=(1,)).is_certain, op
+
+
 def test_subnormal_numbers_may_be_zero() -> None:
     tiny = value([1e-40])
     assert tiny.bound.item() > 1e-40
