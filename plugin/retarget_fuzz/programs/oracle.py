@@ -2,8 +2,10 @@
 
 The bound covers any order of summation, fused multiplications, intermediate results kept in a wider type, subnormal
 numbers flushed to zero, and functions within some units in the last place, as many as Vulkan allows. It is infinite
-where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow, and
-where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and wrap around.
+where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow,
+where a NaN is made of other numbers (drivers of GPUs take `a*c + b*c` for `(a+b)*c`, which has another one if `c` is
+infinite), and where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and
+wrap around.
 """
 
 from __future__ import annotations
@@ -120,10 +122,10 @@ def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, o
     is_exact_zero = (data == 0) & (total == 0) & (element != "f64")
     total = total + np.where((np.abs(data) - bound < of.tiny) & ~is_exact_zero & (np.asarray(rounding) > 0), of.tiny, 0)
     total = np.where(magnitude + total > of.largest, np.inf, total)
-    special = np.zeros(data.shape, bool)
+    special = was_nan = np.zeros(data.shape, bool)
     for operand in operands:
-        special = special | ~np.isfinite(operand)
-    certain = special & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
+        special, was_nan = special | ~np.isfinite(operand), was_nan | np.isnan(operand)
+    certain = special & (was_nan | ~np.isnan(data)) & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
     return Value(data, np.where(np.isfinite(data) & ~np.isnan(total), total, np.where(certain, 0.0, np.inf)))
 
 
@@ -418,7 +420,8 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
         count = data.size // max(1, math.prod(shape))
         bound = np.sum(operand.bound, axes) + np.where(size > limits(node.type.element).largest, np.inf, 0.0)
         total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
-        return _rounded(total, bound, rounding, node.type.element, [np.sum(data - data, axes).reshape(shape)])
+        parts = [np.where(is_one(data), data, 0.0) for is_one in (np.isnan, np.isposinf, np.isneginf)]
+        return _rounded(total, bound, rounding, node.type.element, [np.sum(one, axes).reshape(shape) for one in parts])
     chosen = _REDUCTIONS[rest].reduce(data, axes, initial=initial(rest, node.type))
     return Value(chosen.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
 
@@ -461,9 +464,10 @@ def _dot(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     bound = np.matmul(sizes[0] + first.bound, second.bound) + np.matmul(first.bound, sizes[1])
     bound = bound + (count + 2) * (of.eps * total + np.where(total > 0, of.tiny, 0.0))
     result = np.matmul(first.data, second.data)
-    special = ~np.isfinite(result)
-    is_exact = not first.bound.any() and not second.bound.any()
-    bound = np.where(total + bound > of.largest, np.inf, np.where(special, 0.0 if is_exact else np.inf, bound))
+    was_nan = np.isnan(np.matmul(*(np.where(np.isnan(one.data), np.nan, 0.0) for one in operands)))
+    is_sure = (was_nan | np.isinf(result)) & (not first.bound.any() and not second.bound.any())
+    bound = np.where(total + bound > of.largest, np.inf, np.where(np.isfinite(result), bound, np.inf))
+    bound = np.where(is_sure, 0.0, bound)
     return Value(result, bound)
 
 
