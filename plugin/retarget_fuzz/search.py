@@ -153,19 +153,22 @@ class Search:
         """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known. Return
         whether there was time for that."""
         from hypothesis import Phase
+        from hypothesis.errors import HypothesisException
 
         kind = type("FailedError", (Exception,), {})
         tried = set[str]()
-        ends = min(time.monotonic() + _SECONDS, math.inf if self._ends is None else self._ends)
-        is_over = False
+        started = time.monotonic()
+        seconds = _SECONDS if self._ends is None else min(_SECONDS, self._ends - started)
+        had_time = True
 
-        def fails(candidate: Program, most: float) -> bool:
-            nonlocal is_over
+        def fails(candidate: Program, most: float, share: float) -> bool:
+            nonlocal had_time
             if not may_stand_for(candidate, program, failed.way.stage):
                 return False  # of something else
             if candidate.digest not in tried:
-                is_over = len(tried) > most or time.monotonic() > ends
-                if is_over:
+                is_late = time.monotonic() > started + share * seconds
+                had_time = had_time and not is_late
+                if is_late or len(tried) > most:
                     raise _OverError
                 tried.add(candidate.digest)
                 self.reductions += 1
@@ -175,18 +178,18 @@ class Search:
             return any((one.way, one.place) == this and not self._findings.of(one, features) for one in failures)
 
         def run(candidate: Program) -> None:
-            if (tried or candidate.digest == program.digest) and fails(
-                candidate, _TRIES
-            ):  # its round had the others before
+            if not tried and candidate.digest != program.digest:
+                return  # the round made it before
+            if fails(candidate, _TRIES, 0.7):
                 self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 
-        with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
+        with suppress(kind, HypothesisException):  # which has words for what does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
         with suppress(_OverError):  # then what Hypothesis leaves beside it
-            while smaller := next((one for one in self._smallest.smaller() if fails(one, math.inf)), None):
+            while smaller := next((one for one in self._smallest.smaller() if fails(one, math.inf, 1)), None):
                 self._smallest = smaller
-        return not is_over
+        return had_time
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""

@@ -2,8 +2,10 @@
 
 The bound covers any order of summation, fused multiplications, intermediate results kept in a wider type, subnormal
 numbers flushed to zero, and functions within some units in the last place, as many as Vulkan allows. It is infinite
-where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow, and
-where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and wrap around.
+where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow,
+where a NaN is made of other numbers (drivers of GPUs take `a*c + b*c` for `(a+b)*c`, which has another one if `c` is
+infinite), and where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and
+wrap around.
 """
 
 from __future__ import annotations
@@ -122,10 +124,10 @@ def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, o
     is_exact_zero = (data == 0) & (total == 0) & (element != "f64")
     total = total + np.where((np.abs(data) - bound < of.tiny) & ~is_exact_zero & (np.asarray(rounding) > 0), of.tiny, 0)
     total = np.where(magnitude + total > of.largest, np.inf, total)
-    special = np.zeros(data.shape, bool)
+    special = was_nan = np.zeros(data.shape, bool)
     for operand in operands:
-        special = special | ~np.isfinite(operand)
-    certain = special & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
+        special, was_nan = special | ~np.isfinite(operand), was_nan | np.isnan(operand)
+    certain = special & (was_nan | ~np.isnan(data)) & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
     return Value(data, np.where(np.isfinite(data) & ~np.isnan(total), total, np.where(certain, 0.0, np.inf)))
 
 
@@ -136,8 +138,7 @@ def _float(node: Node, operation: Operation, operands: Sequence[Value]) -> Value
     """The bound is the largest difference at the ends of the operands' intervals, and at zero between them: functions
     only grow or only fall on either side, but for sine and cosine, which change no more than their operand."""
     eps, data = limits(node.type.element).eps, [one.data for one in operands]
-    is_function = operation.units >= LIBRARY
-    units = operation.units * eps if is_function else 0.0
+    units = operation.units * eps if operation.units >= LIBRARY else 0.0
     off = [one.bound + np.where(np.isfinite(one.data), units * np.abs(one.data), 0.0) for one in operands]
     result = operation.compute(*data)
     bound = np.zeros(result.shape)
@@ -150,8 +151,8 @@ def _float(node: Node, operation: Operation, operands: Sequence[Value]) -> Value
         bound = np.where(np.abs(data[0]) + off[0] >= 100, np.inf, off[0] + 2.0**-10)
     if node.op in {"ceil", "floor", "round_even"}:
         bound = np.where(bound > 0, np.inf, 0.0)
-    if is_function:
-        bound = np.where(np.isnan(result) & ~np.all(np.isnan(data), axis=0), np.inf, bound)
+    if node.op == "pow":  # a NaN to the power of zero is one
+        bound = np.where(np.isnan(result), np.inf, bound)
     rounding = operation.units * (np.abs(result) + bound) + operation.absolute
     return _rounded(result, bound, rounding, node.type.element, data)
 
@@ -297,9 +298,10 @@ def _sum_of_products(first: Value, second: Value, kind: Type) -> Value:
     bound = np.matmul(sizes[0] + first.bound, second.bound) + np.matmul(first.bound, sizes[1])
     bound = bound + (count + 2) * (of.eps * (total + bound) + np.where(total > 0, of.tiny, 0.0))
     result = np.matmul(first.data, second.data)
-    special = ~np.isfinite(result)
-    is_exact = not first.bound.any() and not second.bound.any()
-    bound = np.where(total + bound > of.largest, np.inf, np.where(special, 0.0 if is_exact else np.inf, bound))
+    was_nan = np.isnan(np.matmul(*(np.where(np.isnan(one.data), np.nan, 0.0) for one in (first, second))))
+    is_sure = (was_nan | np.isinf(result)) & (not first.bound.any() and not second.bound.any())
+    bound = np.where(total + bound > of.largest, np.inf, np.where(np.isfinite(result), bound, np.inf))
+    bound = np.where(is_sure, 0.0, bound)
     return Value(result, bound)
 
 
