@@ -35,27 +35,29 @@ class LinalgWriter(Writer):
         """Write an operation on elements."""
         return self._elementwise(node, names, types, f"{self.spelled(node, types)} {{}} : {types[0].element}")
 
-    def _elementwise(self, node: Node, names: Sequence[str], types: Sequence[Type], *body: str) -> str:
-        return self._generic(node.type, names, types, [_map(len(node.type.shape))] * len(names), *body)
+    def _elementwise(self, node: Node, names: Sequence[str], types: Sequence[Type], body: str) -> str:
+        return self._generic(node.type, names, types, [_map(len(node.type.shape))] * len(names), body)
 
     def _generic(
-        self, result: Type, names: Sequence[str], types: Sequence[Type], maps: Sequence[str], *body: str
+        self, result: Type, names: Sequence[str], types: Sequence[Type], maps: Sequence[str], body: str = ""
     ) -> str:
-        """An elementwise operation; the last of `body` gives the element. `{}` in it are the operands' elements."""
+        """An elementwise operation; `body` gives the element, or the first operand does. `{}` in it are the operands'
+        elements."""
         elements = [f"%e{at}" for at in range(len(names))]
         block = ", ".join(f"{n}: {one.element}" for n, one in zip((*elements, "%o"), (*types, result), strict=True))
         iterators = ", ".join(['"parallel"'] * len(result.shape))
         empty = self._empty(result)
-        lines = [line.format(", ".join(elements)) for line in body]
-        if lines:
-            lines[-1] = f"%r = {lines[-1]}"
+        line = f"%r = {body.format(', '.join(elements))}" if body else ""
         name = self.write(
             f"linalg.generic {{indexing_maps = [{', '.join((*maps, _map(len(result.shape))))}],"
             f" iterator_types = [{iterators}]}} ins({self._typed(names, types)}) outs({empty} : {self.type(result)}) {{"
         )
-        last = f"linalg.yield {'%r' if lines else elements[0]} : {result.element}"
-        self.lines += [f"  ^bb0({block}):", *(f"    {line}" for line in (*lines, last))]
-        self.lines.append(f"  }} -> {self.type(result)}")
+        last = f"linalg.yield {'%r' if line else elements[0]} : {result.element}"
+        self.lines += [
+            f"  ^bb0({block}):",
+            *(f"    {one}" for one in (line, last) if one),
+            f"  }} -> {self.type(result)}",
+        ]
         return name
 
     def _typed(self, names: Sequence[str], types: Sequence[Type]) -> str:
@@ -153,19 +155,6 @@ class LinalgWriter(Writer):
         what = f"{', '.join(parts)} : ({', '.join(static)}) -> {self._static(node.type)}"
         name = self.write(f"tensor.concat dim({node.attributes[0][0]}) {what}")
         return self._cast(name, self._static(node.type), self.type(node.type))
-
-    def _take(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        rank, many = len(node.type.shape), len(types[1].shape)
-        others = [f"%d{at}" for at in range(many, rank)]
-        return self._generic(
-            node.type,
-            names[1:],
-            types[1:],
-            [_map(rank, [f"d{at}" for at in range(many)])],
-            *(f"{name} = linalg.index {at} : index" for at, name in enumerate(others, many)),
-            f"%i = arith.index_cast {{}} : {types[1].element} to index",
-            f"tensor.extract {names[0]}[{', '.join(['%i', *others])}] : {self.type(types[0])}",
-        )
 
     def _reduce(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
         start = self._filled(node.type, initial(node.op.partition(".")[2], node.type))

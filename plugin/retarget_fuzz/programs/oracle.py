@@ -207,7 +207,6 @@ _STRUCTURAL: dict[str, Callable[[Node, Sequence[Array]], Array]] = {
     "broadcast": _broadcast,
     "transpose": lambda node, operands: operands[0].transpose(node.attributes[0]),
     "reshape": lambda node, operands: operands[0].reshape(node.type.shape),
-    "reverse": lambda node, operands: np.flip(operands[0], node.attributes[0]),
     "concat": lambda node, operands: np.concatenate(operands, node.attributes[0][0]),
     "slice": _slice,
     "pad": _pad,
@@ -318,15 +317,6 @@ def _for(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     return carried
 
 
-def _take(node: Node, operands: Sequence[Value], _rest: str) -> Value:
-    """Of the first operand, along its first dimension, what the second operand's indices name."""
-    source, at = operands
-    outside = (at.data < 0) | (at.data >= source.data.shape[0])
-    if outside.any():
-        return Value(np.zeros(node.type.shape, source.data.dtype), np.full(node.type.shape, np.inf))
-    return Value(source.data[at.data], source.bound[at.data])
-
-
 _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "constant": _constant,
     "compare": _compare,
@@ -336,5 +326,4 @@ _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "dot": _dot,
     "if": _if,
     "for": _for,
-    "take": _take,
 }

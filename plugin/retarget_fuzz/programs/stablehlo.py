@@ -36,7 +36,6 @@ class StablehloWriter(Writer):
         "elementwise": "stablehlo.{name} {names} : {type}",
         "constant": "stablehlo.constant dense<{values}> : {type}",
         "select": "stablehlo.select {names} : {kinds[0]}, {type}",
-        "reverse": "stablehlo.reverse {0}, dims = [{dims}] : {type}",
     }
 
     def _reduce(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
@@ -48,14 +47,3 @@ class StablehloWriter(Writer):
         batches = len(node.type.shape) - 2
         dims = tuple(range(batches)), (batches + 1,), (batches,)
         return self.plain(replace(node, attributes=dims), names, types)
-
-    def _take(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        many, rank = len(types[1].shape), len(node.type.shape)
-        numbers = (
-            f"#stablehlo.gather<offset_dims = {list(range(many, rank))}, collapsed_slice_dims = [0],"
-            f" start_index_map = [0], index_vector_dim = {many}>"
-        )
-        sizes = ", ".join(map(str, (1, *types[0].shape[1:])))
-        attributes = f"dimension_numbers = {numbers}, slice_sizes = array<i64: {sizes}>, indices_are_sorted = false"
-        kinds = f"({', '.join(map(self.type, types))}) -> {self.type(node.type)}"
-        return self.write(f'"stablehlo.gather"({", ".join(names)}) {{{attributes}}} : {kinds}')

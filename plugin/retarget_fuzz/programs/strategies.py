@@ -84,8 +84,8 @@ class _Drawing:
             sizes.append(self.size(_MOST_ELEMENTS // max(1, math.prod(sizes))))
         return tuple(sizes)
 
-    def argument(self, kind: Type, *fills: str, below: int = 0) -> int:
-        array = _filled(kind, self.one_of(fills or _FILLS), self.number(0, 999), below)
+    def argument(self, kind: Type, *fills: str) -> int:
+        array = _filled(kind, self.one_of(fills or _FILLS), self.number(0, 999))
         return self._append(_Entry(kind, argument(array, kind), array))
 
     def operand(self, kind: Type, *fills: str) -> int:
@@ -269,11 +269,6 @@ def _concat(drawing: _Drawing, at: int, kind: Type) -> None:
         drawing.add("concat", [at, other], Type(kind.element, shape), attributes=((where,),))
 
 
-def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
-    if kind.shape and drawing.dialect != "linalg":
-        drawing.add("reverse", [at], kind, attributes=((drawing.number(0, len(kind.shape) - 1),),))
-
-
 def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:
     choices = drawing.names("reduce", kind)
     if not choices or not kind.shape:
@@ -301,14 +296,6 @@ def _dot(drawing: _Drawing, at: int, kind: Type) -> None:
         drawing.add("dot", [at, drawing.operand(second)], result)
 
 
-def _take(drawing: _Drawing, at: int, kind: Type) -> None:
-    if kind.shape and kind.shape[0] and "i32" in drawing.element_types and not drawing.is_tosa:
-        shape = tuple(drawing.size(33) for _ in range(drawing.number(0, 2)))
-        if len(shape) + len(kind.shape) <= 5:
-            indices = drawing.argument(Type("i32", shape), "index", below=kind.shape[0])
-            drawing.add("take", [at, indices], Type(kind.element, (*shape, *kind.shape[1:])))
-
-
 def _names_in_bodies(drawing: _Drawing, kind: Type) -> list[str]:
     wraps = not drawing.is_tosa or kind.is_float
     choices = [one for one in drawing.names("binary", kind) if one in _IN_BODIES]
@@ -333,26 +320,26 @@ def _if(drawing: _Drawing, at: int, kind: Type) -> None:
 
 def _for(drawing: _Drawing, at: int, kind: Type) -> None:
     if "i32" in drawing.element_types and _names_in_bodies(drawing, kind):
-        operands = [drawing.argument(Type("i32"), "index", below=6), at, drawing.operand(kind)]
+        operands = [drawing.argument(Type("i32"), "count"), at, drawing.operand(kind)]
         drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
 
 
 _STEPS = (_binary, _unary, _binary, _compare, _select, _convert, _transpose, _reduce, _reduce, _dot, _if, _for)
-_STEPS_ON_SHAPES = (_broadcast, _reshape, _slice, _pad, _concat, _take, _reverse)
+_STEPS_ON_SHAPES = (_broadcast, _reshape, _slice, _pad, _concat)
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------
 
 
-def _filled(kind: Type, fill: str, seed: int, below: int = 0) -> Array:
+def _filled(kind: Type, fill: str, seed: int) -> Array:
     """An array of that type. `fill` is one of `_FILLS`, or what makes an operation defined: `divisor` (neither 0 nor
-    -1), `shift` (below the width), `index` (from 0, less than `below`)."""
+    -1), `shift` (below the width), `count` (of a loop)."""
     random = np.random.default_rng(seed)
-    array = (_floats if kind.is_float else _integers)(random, kind, fill, below)
+    array = (_floats if kind.is_float else _integers)(random, kind, fill)
     return array.astype(dtype_of(kind.element))
 
 
-def _floats(random: np.random.Generator, kind: Type, fill: str, _below: int) -> Array:
+def _floats(random: np.random.Generator, kind: Type, fill: str) -> Array:
     if fill == "small":
         return random.integers(-4, 5, kind.shape).astype(np.float64)
     values = random.standard_normal(kind.shape)
@@ -367,13 +354,13 @@ def _floats(random: np.random.Generator, kind: Type, fill: str, _below: int) -> 
     return values
 
 
-def _integers(random: np.random.Generator, kind: Type, fill: str, below: int) -> Array:
+def _integers(random: np.random.Generator, kind: Type, fill: str) -> Array:
     if kind.element == "i1":
         return random.integers(0, 2, kind.shape)
     if fill == "small":
         return random.integers(-4, 5, kind.shape)
-    if fill in {"shift", "index"}:
-        return random.integers(0, below or kind.bits, kind.shape)
+    if fill in {"shift", "count"}:
+        return random.integers(0, kind.bits if fill == "shift" else 6, kind.shape)
     info = np.iinfo(dtype_of(kind.element))
     values = random.integers(info.min, info.max, kind.shape, dtype=info.dtype, endpoint=True)
     if fill == "divisor":

@@ -105,7 +105,6 @@ def test_integers_are_exact_and_wrap_around(op: str, first: list[int], second: l
         ("rem_u", "i16", [[5], [0]]),
         ("shl", "i8", [[1], [8]]),
         ("shr_u", "i64", [[1], [-1]]),
-        ("take", "i32", [[1, 2], [2]]),
     ],
 )
 def test_undefined_behaviour_is_not_certain(op: str, element: str, operands: list[list[int]]) -> None:
@@ -196,9 +195,6 @@ def test_elements_that_move() -> None:
     assert moved("pad", (2, 6), (0, 1), (0, 0), (0, 1)) == [[9, 1, 9, 2, 9, 3], [9, 4, 9, 5, 9, 6]]
     assert moved("broadcast", (2, 2, 3), (1, 2)) == [[[1, 2, 3], [4, 5, 6]]] * 2
     assert moved("concat", (2, 6), (1,)) == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
-    assert moved("reverse", (2, 3), (0,)) == [[4, 5, 6], [1, 2, 3]]
-    taken = run("take", [square, value([1, 1], "i32")], "i32", (2, 3))
-    assert taken.data.tolist() == [[4, 5, 6], [4, 5, 6]]
 
 
 def test_branches_and_loops() -> None:
