@@ -14,7 +14,17 @@ import numpy as np
 
 from retarget_fuzz.programs.ir import Type
 
-__all__ = ["OPERATIONS", "Operation", "conversions", "names", "operation_of", "products", "unsigned"]
+__all__ = [
+    "ELEMENTWISE",
+    "LIBRARY",
+    "OPERATIONS",
+    "Operation",
+    "conversions",
+    "names",
+    "operation_of",
+    "products",
+    "unsigned",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +131,13 @@ OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
         "xor": Operation(np.bitwise_xor, "i arith.xori", "i xor"),
     },
 }
-_ELEMENTWISE = {**OPERATIONS["unary"], **OPERATIONS["binary"]}
+ELEMENTWISE = {**OPERATIONS["unary"], **OPERATIONS["binary"]}
 
 
 def operation_of(op: str) -> Operation | None:
     """The operation of a node, by its `op`: `add`, `compare.lt` or `reduce.max`; none if it is not on elements."""
     what, _, name = op.partition(".")
-    return OPERATIONS[what].get(name) if what in OPERATIONS else _ELEMENTWISE.get(op)
+    return OPERATIONS[what].get(name) if what in OPERATIONS else ELEMENTWISE.get(op)
 
 
 def names(what: str, dialect: str, kind: Type) -> list[str]:

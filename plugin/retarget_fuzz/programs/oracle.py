@@ -22,7 +22,7 @@ import numpy as np
 from retarget.model import ELEMENT_TYPES
 
 from retarget_fuzz.programs.ir import Node, Region, Type
-from retarget_fuzz.programs.operations import LIBRARY, OPERATIONS, Operation, operation_of, unsigned
+from retarget_fuzz.programs.operations import ELEMENTWISE, LIBRARY, OPERATIONS, Operation, unsigned
 
 __all__ = ["Array", "Value", "apply", "argument", "dtype_of", "evaluate", "initial", "limits"]
 
@@ -108,12 +108,8 @@ def apply(node: Node, operands: Sequence[Value]) -> Value:
             return Value(change(node, [one.data for one in operands]), change(node, [one.bound for one in operands]))
         if op in _OTHERS:
             return _OTHERS[op](node, operands, rest)
-        operation = operation_of(node.op)
-        if operation is None:
-            msg = f"found no operation {node.op}"
-            raise ValueError(msg)
         elementwise = _float if node.type.is_float else _integer
-        return elementwise(node, operation, operands)
+        return elementwise(node, ELEMENTWISE[op], operands)
 
 
 def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, operands: Sequence[Array]) -> Value:

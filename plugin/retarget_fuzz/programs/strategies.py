@@ -302,26 +302,26 @@ def _names_in_bodies(drawing: _Drawing, kind: Type) -> list[str]:
     return [one for one in choices if wraps or one not in _MAY_OVERFLOW]
 
 
-def _body(drawing: _Drawing, kind: Type, arguments: int) -> Region:
-    """A region of one to three operations on values of one type, each on the result of the one before."""
+def _body(drawing: _Drawing, kind: Type) -> Region:
+    """A region of one to three operations on two values of one type, each on the result of the one before."""
     choices = _names_in_bodies(drawing, kind)
     nodes: list[Node] = []
-    for at in range(arguments, arguments + drawing.number(1, 3)):
+    for at in range(2, 2 + drawing.number(1, 3)):
         operands = (at - 1 if nodes else 0, drawing.number(0, at - 1))
         nodes.append(Node(drawing.one_of(choices), operands, kind))
-    return Region((kind,) * arguments, tuple(nodes), (arguments + len(nodes) - 1,))
+    return Region((kind, kind), tuple(nodes), (len(nodes) + 1,))
 
 
 def _if(drawing: _Drawing, at: int, kind: Type) -> None:
     if "i1" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.operand(Type("i1")), at, drawing.operand(kind)]
-        drawing.add("if", operands, kind, regions=(_body(drawing, kind, 2), _body(drawing, kind, 2)))
+        drawing.add("if", operands, kind, regions=(_body(drawing, kind), _body(drawing, kind)))
 
 
 def _for(drawing: _Drawing, at: int, kind: Type) -> None:
     if "i32" in drawing.element_types and _names_in_bodies(drawing, kind):
         operands = [drawing.argument(Type("i32"), "count"), at, drawing.operand(kind)]
-        drawing.add("for", operands, kind, regions=(_body(drawing, kind, 2),))
+        drawing.add("for", operands, kind, regions=(_body(drawing, kind),))
 
 
 _STEPS = (_binary, _unary, _binary, _compare, _select, _convert, _transpose, _reduce, _reduce, _dot, _if, _for)
