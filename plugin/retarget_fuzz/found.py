@@ -185,8 +185,8 @@ def write_list(folder: Path, name: str, entries: Sequence[Struct]) -> None:
 
 def _table(findings: Sequence[Finding]) -> str:
     rows = [
-        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary + one.remark)} | {sum(one.configs.values())} "
-        f"| [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
+        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary + one.remark)} "
+        f"| {max(one.configs.values(), default=0)} | [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
         for one in findings
     ]
     head = (

@@ -203,6 +203,7 @@ _STRUCTURAL: dict[str, Callable[[Node, Sequence[Array]], Array]] = {
     "broadcast": _broadcast,
     "transpose": lambda node, operands: operands[0].transpose(node.attributes[0]),
     "reshape": lambda node, operands: operands[0].reshape(node.type.shape),
+    "reverse": lambda node, operands: np.flip(operands[0], node.attributes[0]),
     "concat": lambda node, operands: np.concatenate(operands, node.attributes[0][0]),
     "slice": _slice,
     "pad": _pad,

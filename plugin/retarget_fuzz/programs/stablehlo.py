@@ -35,6 +35,7 @@ class StablehloWriter(Writer):
         **{op: f"stablehlo.{text} : ({{types}}) -> {{type}}" for op, text in _TYPED.items()},
         "elementwise": "stablehlo.{name} {names} : {type}",
         "constant": "stablehlo.constant dense<{values}> : {type}",
+        "reverse": "stablehlo.reverse {0}, dims = [{dims}] : {type}",
         "select": "stablehlo.select {names} : {kinds[0]}, {type}",
     }
 

@@ -135,7 +135,8 @@ class _Drawing:
         certain."""
         many = len(self.entries)
         at = many - 1 - self.number(0, min(many - 1, 3))
-        step = self.one_of([*_STEPS, *(_STEPS_ON_SHAPES if self.has_shapes else ())])
+        steps = [*_STEPS, *(_STEPS_ON_SHAPES if self.has_shapes else ())]
+        step = self.one_of(steps if self.dialect == "linalg" else [*steps, _reverse])
         try:
             step(self, at, self.entries[at].type)
         except _UncertainError:
@@ -267,6 +268,11 @@ def _concat(drawing: _Drawing, at: int, kind: Type) -> None:
         size = kind.shape[where] + drawing.entries[other].type.shape[where]
         shape = (*kind.shape[:where], size, *kind.shape[where + 1 :])
         drawing.add("concat", [at, other], Type(kind.element, shape), attributes=((where,),))
+
+
+def _reverse(drawing: _Drawing, at: int, kind: Type) -> None:
+    if kind.shape:
+        drawing.add("reverse", [at], kind, attributes=((drawing.number(0, len(kind.shape) - 1),),))
 
 
 def _reduce(drawing: _Drawing, at: int, kind: Type) -> None:

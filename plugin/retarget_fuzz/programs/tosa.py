@@ -13,6 +13,7 @@ __all__ = ["TosaWriter"]
 _ATTRIBUTES = {
     "shr": "round = false",
     "constant": "values = dense<{values}> : {type}",
+    "reverse": "axis = {dims} : i32",
     "concat": "axis = {dims} : i32",
     "reduce": "axis = {dims} : i32",
     "transpose": "perms = array<i32: {dims}>",

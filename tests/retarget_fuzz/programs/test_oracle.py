@@ -195,6 +195,7 @@ def test_elements_that_move() -> None:
     assert moved("pad", (2, 6), (0, 1), (0, 0), (0, 1)) == [[9, 1, 9, 2, 9, 3], [9, 4, 9, 5, 9, 6]]
     assert moved("broadcast", (2, 2, 3), (1, 2)) == [[[1, 2, 3], [4, 5, 6]]] * 2
     assert moved("concat", (2, 6), (1,)) == [[1, 2, 3, 1, 2, 3], [4, 5, 6, 4, 5, 6]]
+    assert moved("reverse", (2, 3), (0,)) == [[4, 5, 6], [1, 2, 3]]
 
 
 def test_branches_and_loops() -> None:
