@@ -72,7 +72,7 @@ def test_a_program_shrinks_to_what_fails() -> None:
         programs(["linalg"], DEFAULT_TYPES),
         lambda program: "op:linalg.reduce.max" in program.features(),
         settings=settings(max_examples=1000, database=None, deadline=None, suppress_health_check=QUIET),
-        random=Random(2),  # noqa: S311  (one that shrinks soon)
+        random=Random(1),  # noqa: S311  (one that shrinks soon)
     )
     assert least.function.nodes[-1].op == "reduce.max"
     assert len(least.function.nodes) <= 2
