@@ -92,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
         msg = f"found no run target in {', '.join(arguments.path)} that is selected; `retarget list` shows all"
         raise argparse.ArgumentError(None, msg)
     first = Path(arguments.path[0].partition("::")[0])
-    findings = Findings.read(arguments.output or (first if first.is_dir() else first.parent) / "found")
+    output = arguments.output or (first if first.is_dir() else first.parent) / "found"
+    findings = Findings.read(output, {one.suite.name for one in selection.suites})
     corpus = None if arguments.corpus is None else Corpus.read(arguments.corpus)
     seed = arguments.seed or random.SystemRandom().randint(1, 100_000)
     with ScratchFolder("fuzz") as scratch:
@@ -202,7 +203,7 @@ class _Report(Watcher):
         rows = [[one.name, *(str(counts[one.name, what]) for what in COUNTED)] for one in self._runner.configs]
         yield text_table(("config", *COUNTED), rows)
         yield from (f"no verdict on {name}: {why}" for name, why in self._runner.inconclusive.items())
-        yield f"{self._rate()}; {search.rejected} rejected, {search.reductions} more to reduce what failed"
+        yield f"{self._rate()}; {search.reductions} more to reduce what failed"
         if self._corpus is not None:
             yield f"corpus {display_path(self._corpus.folder)}: {self._kept} kept, {len(self._corpus.entries)} in all"
         known = len(self._findings.known)

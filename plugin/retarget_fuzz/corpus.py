@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from retarget_fuzz.found import declared_on, read_list, write_list
 from retarget_fuzz.suites import write_module, write_suite
-from retarget_fuzz.targets import Config, digest_of
+from retarget_fuzz.targets import Config
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -46,7 +46,7 @@ class Corpus:
         new = (program.features() | made) - self._covered
         if not new:
             return False
-        name = f"corpus-{digest_of(program)}"
+        name = f"corpus-{program.digest}"
         write_module(self.folder / name, program)
         comment = f"Kept by `retarget fuzz` for: {', '.join(sorted(new))}"
         write_suite(self.folder / name, name, declared_on(configs), comment=comment)

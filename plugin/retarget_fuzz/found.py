@@ -30,7 +30,8 @@ _SLUG, _HANGS = 48, 60.0
 
 class Finding(Struct, kw_only=True):
     """One way to fail. `name` is its folder, `configs` say how many programs failed so on each config, `features` what
-    the reduced program exercises, `bundle` how its bundle was made, or why there is none."""
+    the reduced program exercises, `bundle` how its bundle was made, or why there is none; `is_reduced` says whether the
+    reduction came to its end, `place` where it crashes, as `Failed.place` does."""
 
     name: str
     stage: str
@@ -38,18 +39,27 @@ class Finding(Struct, kw_only=True):
     summary: str
     configs: dict[str, int] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
+    place: str = ""
     seed: int
+    is_reduced: bool = True
     bundle: str = "none: interrupted"
 
     @property
     def title(self) -> str:
         """The stage, and the first line of the failure."""
-        return shown(f"{self.stage}: {self.summary}", 160)
+        return shown(f"{self.stage}: {self.summary}", 160) + self.remark
+
+    @property
+    def remark(self) -> str:
+        """What a person has to know of the program, or nothing."""
+        return "" if self.is_reduced else "; not fully reduced"
 
     def covers(self, failed: Failed, features: Collection[str]) -> bool:
         """Whether a failure of a program with some features is likely to be this one."""
         if (failed.way.stage, failed.way.signature) != (self.stage, self.signature):
             return False
+        if self.place and failed.place:
+            return self.place == failed.place
         return self.stage not in VAGUE or (failed.config.name in self.configs and self.features.issubset(features))
 
     def count(self, failed: Failed) -> None:
@@ -59,18 +69,19 @@ class Finding(Struct, kw_only=True):
 
 
 class Findings:
-    """The findings in a folder. Each change is written at once."""
+    """The findings in a folder. Each change is written at once. New ones get no name in `taken`, those of suites."""
 
-    def __init__(self, folder: Path, found: Iterable[Finding] = ()) -> None:
+    def __init__(self, folder: Path, found: Iterable[Finding] = (), taken: Collection[str] = ()) -> None:
         self.folder = folder
+        self._taken = taken
         self.known = list(found)
         self.new: list[Finding] = []
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def read(cls, folder: Path, taken: Collection[str] = ()) -> Self:
         """Return those of a folder, but those whose own folders have gone. Raises `RetargetError` for a folder of
         something else."""
-        return cls(folder, [one for one in read_list(folder, LIST, Finding) if (folder / one.name).is_dir()])
+        return cls(folder, [one for one in read_list(folder, LIST, Finding) if (folder / one.name).is_dir()], taken)
 
     @property
     def all(self) -> Sequence[Finding]:
@@ -81,7 +92,9 @@ class Findings:
         """Return the finding that a failure is, if it is one that is here."""
         return next((one for one in self.all if one.covers(failed, features)), None)
 
-    def add(self, program: Program, failures: Sequence[Failed], *, seed: int, of: Program) -> Finding:
+    def add(
+        self, program: Program, failures: Sequence[Failed], *, seed: int, of: Program, is_reduced: bool = False
+    ) -> Finding:
         """Keep a program that fails in one way on some configs, and is reduced `of` another. Raises `OSError`."""
         way, features = failures[0].way, exercised(program) & exercised(of)
         did = " ".join(sorted(one.partition(":")[2] for one in features if one.count(":") == 1 and one[:3] == "op:"))
@@ -93,7 +106,9 @@ class Findings:
             summary=failures[0].summary,
             configs={failed.config.name: 0 for failed in failures},
             features=features,
+            place=failures[0].place,
             seed=seed,
+            is_reduced=is_reduced,
         )
         write_module(self.folder / name, program)
         comment = f"Found by `retarget fuzz` (seed {seed}): {finding.title}"
@@ -111,7 +126,7 @@ class Findings:
     def _name(self, text: str) -> str:
         slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_SLUG].strip("-")
         names = (f"{slug}-{number}" if number > 1 else slug for number in count(1))
-        return next(name for name in names if not (self.folder / name).exists())
+        return next(name for name in names if name not in self._taken and not (self.folder / name).exists())
 
 
 def exercised(program: Program) -> frozenset[str]:
@@ -170,8 +185,8 @@ def write_list(folder: Path, name: str, entries: Sequence[Struct]) -> None:
 
 def _table(findings: Sequence[Finding]) -> str:
     rows = [
-        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary)} | {sum(one.configs.values())} "
-        f"| [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
+        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary + one.remark)} "
+        f"| {max(one.configs.values(), default=0)} | [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
         for one in findings
     ]
     head = (

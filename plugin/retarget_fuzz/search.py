@@ -7,6 +7,7 @@ reduces what fails.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from retarget.support import RetargetError
 
 from retarget_fuzz.found import Finding, Findings, may_stand_for
-from retarget_fuzz.targets import Failed, Runner, digest_of
+from retarget_fuzz.targets import Failed, Runner
 
 if TYPE_CHECKING:
     from retarget_fuzz.programs.program import Program
@@ -28,7 +29,7 @@ _FRUITLESS = 8
 """Rounds without a new program after which there will be none."""
 
 _TRIES, _SECONDS = 300, 120.0
-"""When the reduction of one failure ends."""
+"""When the reduction of one failure ends, if the time of the search is not up before."""
 
 
 class Watcher:
@@ -51,7 +52,7 @@ class _OverError(BaseException):
 class Search:
     """Programs of a strategy, run until the time is up or there are enough.
 
-    `programs` were run, `rejected` ones were begun and left, `reductions` are those run to reduce a failure.
+    `programs` were run, `reductions` are those run to reduce a failure.
     """
 
     def __init__(
@@ -65,15 +66,14 @@ class Search:
         most: int | None = None,
     ) -> None:
         """`strategy` makes programs. Its numbers come from the `seed` alone."""
-        self.programs = self.rejected = self.reductions = 0
+        self.programs = self.reductions = 0
         self._runner, self._findings = runner, findings
-        self._strategy = self._counted(strategy)
+        self._strategy = strategy
         self._seed = seed
         self._seeds = random.Random(seed)  # noqa: S311  (no secret)
         self._ends = None if seconds is None else time.monotonic() + seconds
         self._most = most
         self._seen: set[str] = set()
-        self._begun = 0
         self._smallest: Program
 
     def run(self, watcher: Watcher) -> None:
@@ -101,14 +101,13 @@ class Search:
         made: list[Program] = []
 
         def keep(program: Program) -> None:
-            if len(self._seen) != self._most and (digest := digest_of(program)) not in self._seen:
-                self._seen.add(digest)
+            if len(self._seen) != self._most and program.digest not in self._seen:
+                self._seen.add(program.digest)
                 made.append(program)
 
         for _ in range(_FRUITLESS):
-            seed, self._begun = self._seeds.getrandbits(64), 0
+            seed = self._seeds.getrandbits(64)
             self._given(keep, seed, (Phase.generate,))
-            self.rejected += self._begun
             if made or len(self._seen) == self._most:
                 return made, seed
         msg = f"no new program was made in {_FRUITLESS} rounds; expected more dialects or element types"
@@ -124,12 +123,12 @@ class Search:
         for failed in self._new(program, failures):
             self._smallest = program
             try:
-                self._reduce(program, failed, seed, watcher)
+                is_smallest = self._reduce(program, failed, seed, watcher)
                 alike = [one for one in self._runner.failures(self._smallest) if one.way == failed.way] or [failed]
             except KeyboardInterrupt:
                 self._findings.add(self._smallest, [failed], seed=self._seed, of=program).count(failed)
                 raise
-            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program)
+            finding = self._findings.add(self._smallest, alike, seed=self._seed, of=program, is_reduced=is_smallest)
             finding.count(failed)
             watcher.found(finding, alike[0])
             self._findings.write()
@@ -150,31 +149,47 @@ class Search:
             else:
                 yield failed
 
-    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> None:
-        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known."""
+    def _reduce(self, program: Program, failed: Failed, seed: int, watcher: Watcher) -> bool:
+        """Make `_smallest` the smallest program seen that fails so on this config, and in no way that is known. Return
+        whether there was time for that."""
         from hypothesis import Phase
+        from hypothesis.errors import HypothesisException
 
         kind = type("FailedError", (Exception,), {})
-        first, tried = digest_of(program), set[str]()
-        ends = time.monotonic() + _SECONDS
+        tried = set[str]()
+        started = time.monotonic()
+        seconds = _SECONDS if self._ends is None else min(_SECONDS, self._ends - started)
+        had_time = True
 
-        def run(candidate: Program) -> None:
-            digest = digest_of(candidate)
-            if (not tried and digest != first) or not may_stand_for(candidate, program, failed.way.stage):
-                return  # the round made it before, or it is of something else
-            if digest not in tried:
-                if len(tried) > _TRIES or time.monotonic() > ends:
+        def fails(candidate: Program, most: float, share: float) -> bool:
+            nonlocal had_time
+            if not may_stand_for(candidate, program, failed.way.stage):
+                return False  # of something else
+            if candidate.digest not in tried:
+                is_late = time.monotonic() > started + share * seconds
+                had_time = had_time and not is_late
+                if is_late or len(tried) > most:
                     raise _OverError
-                tried.add(digest)
+                tried.add(candidate.digest)
                 self.reductions += 1
                 watcher.progress(f"reducing {failed.way.text}")
             failures = self._runner.failures(candidate, (failed.config,))
-            if any(one.way == failed.way and not self._findings.of(one, candidate.features()) for one in failures):
+            features, this = candidate.features(), (failed.way, failed.place)
+            return any((one.way, one.place) == this and not self._findings.of(one, features) for one in failures)
+
+        def run(candidate: Program) -> None:
+            if not tried and candidate.digest != program.digest:
+                return  # the round made it before
+            if fails(candidate, _TRIES, 0.7):
                 self._smallest = min(self._smallest, candidate, key=_size)
                 raise kind
 
-        with suppress(Exception):  # ours, or Hypothesis's words for one that does not always fail
+        with suppress(kind, HypothesisException):  # which has words for what does not always fail
             self._given(run, seed, (Phase.generate, Phase.shrink))
+        with suppress(_OverError):  # then what Hypothesis leaves beside it
+            while smaller := next((one for one in self._smallest.smaller() if fails(one, math.inf, 1)), None):
+                self._smallest = smaller
+        return had_time
 
     def _given(self, test: Callable[[Program], None], seed: int, phases: Sequence[Any]) -> None:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""
@@ -193,19 +208,6 @@ class Search:
         with suppress(_OverError, hypothesis.errors.Unsatisfiable):
             given: Any = hypothesis.given(self._strategy)
             hypothesis.seed(seed)(settings(given(test)))()
-
-    def _counted(self, strategy: Any) -> Any:
-        """Return a strategy that counts what it begins and does not end."""
-        from hypothesis import strategies
-
-        @strategies.composite
-        def counted(draw: Callable[[Any], Program]) -> Program:
-            self._begun += 1
-            program = draw(strategy)
-            self._begun -= 1
-            return program
-
-        return counted()
 
 
 def _size(program: Program) -> tuple[int, int]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,8 @@ COUNTED = ("runs", "failed", "known by rules", "known findings", "not repeated",
 VAGUE = frozenset({"compare", "crash", "timeout"})
 """Stages of which the signature says little: what a program exercises is part of what was found."""
 _SUITE = "fuzz"
+_FRAME = re.compile(r"^ *\d+ +(\S+) +0x([0-9a-f]+)$", re.MULTILINE)
+"""A frame of a stack dump without names: its library and address."""
 
 
 class Config(Struct, frozen=True, kw_only=True):
@@ -99,11 +100,13 @@ def configs_of(selection: Selection) -> tuple[Config, ...]:
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """How a program fails on a config: its only case, or its compile."""
+    """How a program fails on a config: its only case, or its compile. `place` is where a library crashed, if its stack
+    dump says that: addresses in it, from the first one."""
 
     config: Config
     way: Observation
     summary: str
+    place: str = ""
     at_compile: bool = False
     no_verdict: bool = False
 
@@ -111,7 +114,10 @@ class Failed(Struct, frozen=True, kw_only=True):
     def of(cls, config: Config, failure: Failure, *, at_compile: bool) -> Failed:
         """Return what a failure says."""
         summary, way = first_line(strip_colour(failure.summary)), failure.observation
-        return cls(config=config, way=way, summary=summary, at_compile=at_compile, no_verdict=failure.no_verdict)
+        frames = [(library, int(address, 16)) for library, address in _FRAME.findall(strip_colour(failure.text))]
+        place = " ".join(f"{one - frames[0][1]:x}" for library, one in frames if library == frames[0][0])
+        known = {"at_compile": at_compile, "no_verdict": failure.no_verdict}
+        return cls(config=config, way=way, summary=summary, place=place if failure.signal else "", **known)
 
 
 class Runner:
@@ -167,13 +173,12 @@ class Runner:
         self._known.clear()
 
     def _module(self, program: Program) -> Module:
-        digest = digest_of(program)
-        if digest not in self._modules:
-            self._modules[digest] = write_module(self._folder / digest, program)
-        return self._modules[digest]
+        if program.digest not in self._modules:
+            self._modules[program.digest] = write_module(self._folder / program.digest, program)
+        return self._modules[program.digest]
 
     def _outcome(self, program: Program, config: Config) -> Failed | None:
-        key = digest_of(program), config.name
+        key = program.digest, config.name
         if key not in self._known:
             self._known[key] = self._run(config.compiles(self._module(program)), config)
             self.counts[config.name, "runs"] += 1
@@ -192,12 +197,3 @@ class Runner:
             self.counts[config.name, "no verdict"] += 1
             self.inconclusive.setdefault(config.name, failed.summary)
         return failed
-
-
-@lru_cache(maxsize=1024)
-def digest_of(program: Program) -> str:
-    """Return what tells a program from all others: the digest of its module and inputs."""
-    digest = hashlib.sha256(program.module().encode())
-    for array in program.inputs:
-        digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-    return digest.hexdigest()[:16]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from retarget.cli import print_note, whole_number
 from retarget.model import RunTarget
 from retarget.session import Engine
-from retarget.support import ScratchFolder, display_path, shown
+from retarget.support import RetargetError, ScratchFolder, display_path, shown
 
 from retarget_repro.attempt import Chosen, add_target_arguments, attempt, chosen_target, find_failure
 from retarget_repro.bundle.archive import unpack
@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _open(arguments)
     chosen = chosen_target(arguments)
     _expect_variables(chosen, arguments.without_env)
+    if not arguments.keep:
+        _expect_installed(chosen, arguments.retarget_extension)
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     above = display_path(output.parent)
     for is_wrong, why in (
@@ -113,6 +115,20 @@ def _expect_variables(chosen: Chosen, names: Sequence[str]) -> None:
             there = f"expected one of: {', '.join(known)}" if known else "its configs have no variables"
             msg = f"--without-env: found {name!r}, which is not in env of the configs of {chosen.id}; {there}"
             raise argparse.ArgumentError(None, msg)
+
+
+def _expect_installed(chosen: Chosen, extensions: Sequence[str]) -> None:
+    """Raise `RetargetError` for a compiler or driver of an extension that is named here alone."""
+    drivers = chosen.target.runtime.drivers if isinstance(chosen.target, RunTarget) else ()
+    used = [("compiler", chosen.compiled.compiler.compiler), *(("driver", name) for name in drivers)]
+    for kind, name in used if extensions else ():
+        if (extension := chosen.registry.origins.get((kind, name))) in extensions:
+            msg = (
+                f"{chosen.id} cannot be reproduced elsewhere: its {kind} {name!r} is of the extension {extension!r}, "
+                "which --retarget-extension loads, and a bundle loads extensions that are installed. Next: install a "
+                f"package with the entry point `{extension}` in the group `retarget`, or write the bundle with --keep"
+            )
+            raise RetargetError(msg)
 
 
 def _engine(arguments: argparse.Namespace, chosen: Chosen, cases: Sequence[str]) -> Engine:

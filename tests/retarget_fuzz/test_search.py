@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from retarget.model import Observation
+from retarget.model import Failure, Observation, Stage
 from retarget.support import RetargetError
 from retarget_fuzz import targets
 from retarget_fuzz.found import Finding, Findings, may_stand_for
@@ -35,6 +35,13 @@ class Program:
     def expected(self) -> tuple[Any, ...]:
         return ()
 
+    @property
+    def digest(self) -> str:
+        return self.module()
+
+    def smaller(self) -> list[Program]:
+        return [Program((op,)) for op in self.ops if len(self.ops) > 1]
+
     def features(self) -> frozenset[str]:
         return frozenset(f"op:linalg.{op}" for op in self.ops)
 
@@ -46,7 +53,9 @@ class Config(SimpleNamespace):
     """A config on which a program fails as `fails` says."""
 
     def __init__(self, name: str, fails: Callable[[Program], Way | None]) -> None:
-        super().__init__(name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=())
+        super().__init__(
+            name=name, compiler=name, runtime=SimpleNamespace(name="r"), fails=fails, excused=(), places={}
+        )
 
     def excuses(self, failed: Failed, _: object) -> bool:
         return failed.way.signature in self.excused
@@ -76,7 +85,8 @@ class Runner:
             if way := config.fails(program):
                 there: Any = config
                 observed = Observation(stage=way[0], signature=way[1])
-                found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]"))
+                where = next((at for op, at in config.places.items() if op in program.ops), "")
+                found.append(Failed(config=there, way=observed, summary=f"{way[1]} at [0]", place=where))
         return tuple(found)
 
     def passes(self, program: Program) -> bool:
@@ -118,6 +128,15 @@ def test_what_fails_is_reduced_to_the_operation_that_fails_and_kept_once(tmp_pat
     assert (tmp_path / found.name / "module.mlir").is_file()
 
 
+def test_what_is_left_beside_the_failure_is_cut_when_the_tries_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retarget_fuzz.search._TRIES", 0)
+    (found,) = searched(tmp_path, Config("a", having("op:linalg.mul")))[0].new
+    assert ops(found) == {"op:linalg.mul"}
+    assert (tmp_path / found.name / "module.mlir").read_text() == "mul"
+
+
 def test_ways_to_fail_are_findings_of_their_own(tmp_path: Path) -> None:
     def fails(program: Program) -> Way | None:
         add = having("op:linalg.add", ("compile", "no add"))(program)
@@ -133,6 +152,27 @@ def test_wrong_values_of_another_operation_are_another_finding(tmp_path: Path) -
 
     findings, _, _ = searched(tmp_path, Config("a", fails))
     assert {frozenset(ops(one)) for one in findings.new} >= {frozenset({"op:linalg.add"}), frozenset({"op:linalg.max"})}
+
+
+def test_crashes_at_one_place_are_one_finding_whatever_crashes_there(tmp_path: Path) -> None:
+    def fails(program: Program) -> Way | None:
+        return ("crash", "SIGFPE") if {"mul", "max", "add"} & set(program.ops) else None
+
+    config, other = Config("a", fails), Config("b", fails)
+    other.places = config.places = {"add": "0 9f", "mul": "0 1e", "max": "0 1e"}
+    first, second = searched(tmp_path, config, other)[0].new
+    assert {first.place, second.place} == {"0 1e", "0 9f"}
+    config.places = {}
+    assert len(searched(tmp_path, config)[0].new) == 1  # of mul or max, which has no place to be known by
+
+
+def test_a_place_is_relative_to_the_first_address_and_of_its_library() -> None:
+    dump = "Stack dump:\n0  a.so   0x00007f10\n1  a.so   0x00007e00\n2  libc.so.6  0x0000ff00\n3  a.so  0x00008f10\n"
+    nothing: Any = None
+    crash = Failure(stage=Stage.COMPILE, summary="crashed", text=dump, signal="SIGFPE")
+    assert Failed.of(nothing, crash, at_compile=True).place == "0 -110 1000"
+    assert Failed.of(nothing, replace(crash, signal=""), at_compile=True).place == ""
+    assert Failed.of(nothing, replace(crash, text="killed"), at_compile=True).place == ""
 
 
 def test_a_seed_repeats_programs_and_findings(tmp_path: Path) -> None:
@@ -187,10 +227,29 @@ def test_an_interruption_keeps_what_is_reduced_so_far(tmp_path: Path) -> None:
     assert [one.name for one in Findings.read(tmp_path).known]
 
 
+def test_a_reduction_ends_with_the_time_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    findings, runner = Findings.read(tmp_path), Runner(Config("a", having("op:linalg.mul")))
+    monkeypatch.setattr("retarget_fuzz.search.time.monotonic", lambda: float(len(runner.tried)))  # a second each
+    there: Any = runner
+    search = Search(there, PROGRAMS, findings, seed=3, seconds=6.0)
+    search.run(Watcher())
+    assert (len(runner.tried) <= 10, search.reductions > 0, len(findings.new)) == (True, True, 1), runner.tried
+    assert findings.new[0].title == "compare: values differ at [0]; not fully reduced"
+    assert "; not fully reduced" in (tmp_path / "findings.md").read_text()
+    assert "; not fully reduced" in (tmp_path / findings.new[0].name / "suite.toml").read_text()
+
+
 def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
     _, _, runner = searched(tmp_path, Config("a", lambda _: None), most=40)
     assert len(runner.tried) == 40
     assert max(Counter(runner.tried).values()) == 1
+
+
+def test_a_finding_gets_no_name_of_a_suite(tmp_path: Path) -> None:
+    findings, runner = Findings.read(tmp_path, {"compare-linalg-mul"}), Runner(Config("a", having("op:linalg.mul")))
+    there: Any = runner
+    Search(there, PROGRAMS, findings, seed=3, most=60).run(Watcher())
+    assert [one.name for one in findings.new] == ["compare-linalg-mul-2"]
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:

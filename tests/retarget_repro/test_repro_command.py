@@ -12,6 +12,7 @@ import pytest
 from model_targets import ORIGIN, compile_target, run_target
 from msgspec.structs import replace
 from retarget.model import Failure, Stage, Suite, Target
+from retarget.support import RetargetError
 from retarget_repro import command
 from retarget_repro.attempt import Attempt, Chosen
 from retarget_repro.bundle.format import Bundle, CompileStep, Digest, Observed, Reproduced
@@ -43,7 +44,7 @@ class Bench:
 
     def chosen(self, _: object) -> Chosen:
         suite = Suite(name="s", folder=Path(), modules=(), kind="check", targets=(), origin=ORIGIN)
-        registry: Any = SimpleNamespace()
+        registry: Any = SimpleNamespace(origins={("compiler", "iree"): "mine", ("driver", "cpu"): "theirs"})
         return Chosen(registry=registry, suite=suite, target=self.target)
 
     def engine(self, **given: Any) -> Any:
@@ -186,6 +187,16 @@ def test_a_compile_target_has_the_variables_of_its_compiler(bench: Bench) -> Non
         run("m", "--without-env", "A")
     bench.target = replace(bench.target, compiler=replace(bench.target.compiler, env=(("A", "1"),)))
     assert run("m", "--without-env", "A") == 0
+
+
+def test_a_bundle_loads_no_extension_that_only_the_command_names(bench: Bench) -> None:
+    with pytest.raises(
+        RetargetError, match=r"its compiler 'iree' is of the extension 'mine', which --retarget-ext.*--keep"
+    ):
+        run("m", "--retarget-extension", "other", "--retarget-extension", "mine")
+    assert bench.engines == []
+    assert run("m", "--retarget-extension", "other") == 0
+    assert run("m", "--retarget-extension", "mine", "--keep") == 0
 
 
 @pytest.mark.parametrize(

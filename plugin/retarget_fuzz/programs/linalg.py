@@ -10,44 +10,6 @@ from retarget_fuzz.programs.text import Writer, literal
 
 __all__ = ["LinalgWriter"]
 
-_FLOAT = {
-    "add": "arith.addf",
-    "sub": "arith.subf",
-    "mul": "arith.mulf",
-    "div": "arith.divf",
-    "neg": "arith.negf",
-    "max": "arith.maximumf",
-    "min": "arith.minimumf",
-    "abs": "math.absf",
-    "pow": "math.powf",
-    "round_even": "math.roundeven",
-    **{
-        name: f"math.{name}"
-        for name in ("ceil", "floor", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos")
-    },
-}
-_INTEGER = {
-    "add": "arith.addi",
-    "sub": "arith.subi",
-    "mul": "arith.muli",
-    "div": "arith.divsi",
-    "rem": "arith.remsi",
-    "div_u": "arith.divui",
-    "rem_u": "arith.remui",
-    "max": "arith.maxsi",
-    "min": "arith.minsi",
-    "max_u": "arith.maxui",
-    "min_u": "arith.minui",
-    "and": "arith.andi",
-    "or": "arith.ori",
-    "xor": "arith.xori",
-    "shl": "arith.shli",
-    "shr": "arith.shrsi",
-    "shr_u": "arith.shrui",
-    "abs": "math.absi",
-    "popcnt": "math.ctpop",
-}
-
 
 def _map(rank: int, results: Sequence[str] | None = None) -> str:
     dims = [f"d{at}" for at in range(rank)]
@@ -56,6 +18,9 @@ def _map(rank: int, results: Sequence[str] | None = None) -> str:
 
 class LinalgWriter(Writer):
     """Writes elementwise operations as `linalg.generic`."""
+
+    dialect = "linalg"
+    branch, end = "scf.if", "scf.yield"
 
     def prologue(self, function: Region, names: Sequence[str]) -> list[str]:
         """Name the sizes that are not in types, `%size7`, by what the arguments have."""
@@ -66,35 +31,33 @@ class LinalgWriter(Writer):
             lines.append(f"  %size{size} = tensor.dim {names[at]}, %index{size} : {self.type(kind)}")
         return lines
 
-    def node(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        """Write an operation; those without a method of their own are elementwise."""
-        table = _FLOAT if node.type.is_float else _INTEGER
-        if node.op in table:
-            return self._elementwise(node, names, types, f"{table[node.op]} {{}} : {node.type.element}")
-        return super().node(node, names, types)
+    def plain(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
+        """Write an operation on elements."""
+        return self._elementwise(node, names, types, f"{self.spelled(node, types)} {{}} : {types[0].element}")
 
-    def _elementwise(self, node: Node, names: Sequence[str], types: Sequence[Type], *body: str) -> str:
-        return self._generic(node.type, names, types, [_map(len(node.type.shape))] * len(names), *body)
+    def _elementwise(self, node: Node, names: Sequence[str], types: Sequence[Type], body: str) -> str:
+        return self._generic(node.type, names, types, [_map(len(node.type.shape))] * len(names), body)
 
     def _generic(
-        self, result: Type, names: Sequence[str], types: Sequence[Type], maps: Sequence[str], *body: str
+        self, result: Type, names: Sequence[str], types: Sequence[Type], maps: Sequence[str], body: str = ""
     ) -> str:
-        """An elementwise operation; the last of `body` gives the element. `{}` in it are the operands' elements."""
+        """An elementwise operation; `body` gives the element, or the first operand does. `{}` in it are the operands'
+        elements."""
         elements = [f"%e{at}" for at in range(len(names))]
         block = ", ".join(f"{n}: {one.element}" for n, one in zip((*elements, "%o"), (*types, result), strict=True))
         iterators = ", ".join(['"parallel"'] * len(result.shape))
         empty = self._empty(result)
-        ins = f" ins({self._typed(names, types)})" if names else ""
-        lines = [line.format(", ".join(elements)) for line in body]
-        if lines:
-            lines[-1] = f"%r = {lines[-1]}"
+        line = f"%r = {body.format(', '.join(elements))}" if body else ""
         name = self.write(
             f"linalg.generic {{indexing_maps = [{', '.join((*maps, _map(len(result.shape))))}],"
-            f" iterator_types = [{iterators}]}}{ins} outs({empty} : {self.type(result)}) {{"
+            f" iterator_types = [{iterators}]}} ins({self._typed(names, types)}) outs({empty} : {self.type(result)}) {{"
         )
-        last = f"linalg.yield {'%r' if lines else elements[0]} : {result.element}"
-        self.lines += [f"  ^bb0({block}):", *(f"    {line}" for line in (*lines, last))]
-        self.lines.append(f"  }} -> {self.type(result)}")
+        last = f"linalg.yield {'%r' if line else elements[0]} : {result.element}"
+        self.lines += [
+            f"  ^bb0({block}):",
+            *(f"    {one}" for one in (line, last) if one),
+            f"  }} -> {self.type(result)}",
+        ]
         return name
 
     def _typed(self, names: Sequence[str], types: Sequence[Type]) -> str:
@@ -126,19 +89,9 @@ class LinalgWriter(Writer):
         kind, values = self._static(node.type), ", ".join(literal(one, node.type.element) for one in node.values)
         return self._cast(self.write(f"arith.constant dense<{values}> : {kind}"), kind, self.type(node.type))
 
-    def _iota(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        element, lines = node.type.element, [f"%i = linalg.index {node.attributes[0][0]} : index"]
-        if node.type.is_float:
-            lines += ["%j = arith.index_cast %i : index to i32", f"arith.sitofp %j : i32 to {element}"]
-        else:
-            lines.append(f"arith.index_cast %i : index to {element}")
-        return self._elementwise(node, names, types, *lines)
-
     def _compare(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        name, _, unsigned = node.op.partition(".")[2].partition("_")
-        sign = "" if name in {"eq", "ne"} else "u" if unsigned else "s"
-        what = f"f {'u' if name == 'ne' else 'o'}{name}" if types[0].is_float else f"i {sign}{name}"
-        return self._elementwise(node, names, types, f"arith.cmp{what}, {{}} : {types[0].element}")
+        what = f"arith.cmp{'f' if types[0].is_float else 'i'} {self.spelled(node, types)}"
+        return self._elementwise(node, names, types, f"{what}, {{}} : {types[0].element}")
 
     def _select(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
         return self._elementwise(node, names, types, f"arith.select {{}} : {node.type.element}")
@@ -203,42 +156,20 @@ class LinalgWriter(Writer):
         name = self.write(f"tensor.concat dim({node.attributes[0][0]}) {what}")
         return self._cast(name, self._static(node.type), self.type(node.type))
 
-    def _take(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        rank, many = len(node.type.shape), len(types[1].shape)
-        others = [f"%d{at}" for at in range(many, rank)]
-        return self._generic(
-            node.type,
-            names[1:],
-            types[1:],
-            [_map(rank, [f"d{at}" for at in range(many)])],
-            *(f"{name} = linalg.index {at} : index" for at, name in enumerate(others, many)),
-            f"%i = arith.index_cast {{}} : {types[1].element} to index",
-            f"tensor.extract {names[0]}[{', '.join(['%i', *others])}] : {self.type(types[0])}",
-        )
-
     def _reduce(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        name = node.op.partition(".")[2]
-        op = (_FLOAT if node.type.is_float else _INTEGER)[name]
-        start = self._filled(node.type, initial(name, node.type))
+        start = self._filled(node.type, initial(node.op.partition(".")[2], node.type))
         operands = f"ins({self._typed(names, types)}) outs({start} : {self.type(node.type)})"
-        return self.write(f"linalg.reduce {{ {op} }} {operands} dimensions = {list(node.attributes[0])}")
+        what = f"{{ {self.spelled(node, types)} }} {operands} dimensions = {list(node.attributes[0])}"
+        return self.write(f"linalg.reduce {what}")
 
     def _dot(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        batches = len(node.type.shape) - 2
-        batch = [f"d{at}" for at in range(batches)]
-        row, column, inner = (f"d{batches + at}" for at in range(3))
-        pairs = zip(((row, inner), (inner, column), (row, column)), (*node.attributes[0], 0), strict=True)
-        maps = ", ".join(_map(batches + 3, [*batch, *(pair[::-1] if swap else pair)]) for pair, swap in pairs)
         outs = f"outs({self._filled(node.type, 0)} : {self.type(node.type)})"
-        what = f"indexing_maps = [{maps}] ins({self._typed(names, types)}) {outs} -> {self.type(node.type)}"
-        return self.write(f"linalg.{'batch_' if batches else ''}matmul {what}")
+        batch = "batch_" if len(node.type.shape) > 2 else ""
+        return self.write(f"linalg.{batch}matmul ins({self._typed(names, types)}) {outs} -> {self.type(node.type)}")
 
-    def _if(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        name = self.write(f"scf.if {self._scalar(names[0], types[0])} -> ({self.type(node.type)}) {{")
-        for region, end in zip(node.regions, ("} else {", "}"), strict=True):
-            (result,) = self.region(region, names[1:])
-            self.lines += [f"  scf.yield {result} : {self.type(node.type)}", f"  {end}"]
-        return name
+    def condition(self, name: str, kind: Type) -> tuple[str, str]:
+        """Return what a branch takes for a tensor of one boolean, and its type."""
+        return self._scalar(name, kind), kind.element
 
     def _for(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
         last = self.write(f"arith.index_cast {self._scalar(names[0], types[0])} : {types[0].element} to index")

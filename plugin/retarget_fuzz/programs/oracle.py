@@ -2,8 +2,10 @@
 
 The bound covers any order of summation, fused multiplications, intermediate results kept in a wider type, subnormal
 numbers flushed to zero, and functions within some units in the last place, as many as Vulkan allows. It is infinite
-where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow, and
-where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and wrap around.
+where a correct compiler may return anything else: where rounding decides a comparison, where a number may overflow,
+where a NaN is made of other numbers (drivers of GPUs take `a*c + b*c` for `(a+b)*c`, which has another one if `c` is
+infinite), and where the behaviour is undefined (integers divided by zero, shifts by the width). Integers are exact and
+wrap around.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -19,6 +22,7 @@ import numpy as np
 from retarget.model import ELEMENT_TYPES
 
 from retarget_fuzz.programs.ir import Node, Region, Type
+from retarget_fuzz.programs.operations import ELEMENTWISE, LIBRARY, OPERATIONS, Operation, unsigned
 
 __all__ = ["Array", "Value", "apply", "argument", "dtype_of", "evaluate", "initial", "limits"]
 
@@ -104,12 +108,8 @@ def apply(node: Node, operands: Sequence[Value]) -> Value:
             return Value(change(node, [one.data for one in operands]), change(node, [one.bound for one in operands]))
         if op in _OTHERS:
             return _OTHERS[op](node, operands, rest)
-        data = [one.data for one in operands]
-        if node.type.is_float and op in _FLOAT:
-            result, bound, rounding = _FLOAT[op](*operands)
-            return _rounded(result, bound, rounding, node.type.element, data)
-        result, undefined = _INTEGER[op](*data)
-        return Value(result, np.where(undefined, np.inf, 0.0) + np.zeros(result.shape))
+        elementwise = _float if node.type.is_float else _integer
+        return elementwise(node, ELEMENTWISE[op], operands)
 
 
 def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, operands: Sequence[Array]) -> Value:
@@ -120,188 +120,56 @@ def _rounded(data: Array, bound: Array, rounding: Array | float, element: str, o
     is_exact_zero = (data == 0) & (total == 0) & (element != "f64")
     total = total + np.where((np.abs(data) - bound < of.tiny) & ~is_exact_zero & (np.asarray(rounding) > 0), of.tiny, 0)
     total = np.where(magnitude + total > of.largest, np.inf, total)
-    special = np.zeros(data.shape, bool)
+    special = was_nan = np.zeros(data.shape, bool)
     for operand in operands:
-        special = special | ~np.isfinite(operand)
-    certain = special & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
+        special, was_nan = special | ~np.isfinite(operand), was_nan | np.isnan(operand)
+    certain = special & (was_nan | ~np.isnan(data)) & np.isfinite(np.where(np.isnan(bound), 0.0, bound))
     return Value(data, np.where(np.isfinite(data) & ~np.isnan(total), total, np.where(certain, 0.0, np.inf)))
 
 
-# ---- floating-point operations, element by element: result, bound from the operands' bounds, rounding in eps -------
-
-_Rounded = tuple[Any, Any, Any]
+# ---- operations on elements ----------------------------------------------------------------------------------------
 
 
-def _add(a: Value, b: Value) -> _Rounded:
-    result = a.data + b.data
-    return result, a.bound + b.bound, np.abs(result) + a.bound + b.bound
+def _float(node: Node, operation: Operation, operands: Sequence[Value]) -> Value:
+    """The bound is the largest difference at the ends of the operands' intervals, and at zero between them: functions
+    only grow or only fall on either side, but for sine and cosine, which change no more than their operand."""
+    eps, data = limits(node.type.element).eps, [one.data for one in operands]
+    units = operation.units * eps if operation.units >= LIBRARY else 0.0
+    off = [one.bound + np.where(np.isfinite(one.data), units * np.abs(one.data), 0.0) for one in operands]
+    result = operation.compute(*data)
+    bound = np.zeros(result.shape)
+    for point in product(*(_interval(one, by) for one, by in zip(data, off, strict=True))):
+        there = operation.compute(*point)
+        same = (there == result) | np.isnan(there) & np.isnan(result)
+        change = np.where(np.isnan(there - result), np.inf, np.abs(there - result))
+        bound = np.maximum(bound, np.where(same, 0.0, change))
+    if node.op in {"sin", "cos"}:  # which Vulkan gives to 2^-11 for arguments up to pi
+        bound = np.where(np.abs(data[0]) + off[0] >= 100, np.inf, off[0] + 2.0**-10)
+    if node.op in {"ceil", "floor", "round_even"}:
+        bound = np.where(bound > 0, np.inf, 0.0)
+    if node.op == "pow":  # a NaN to the power of zero is one
+        bound = np.where(np.isnan(result), np.inf, bound)
+    rounding = operation.units * (np.abs(result) + bound) + operation.absolute
+    return _rounded(result, bound, rounding, node.type.element, data)
 
 
-def _subtract(a: Value, b: Value) -> _Rounded:
-    return _add(a, Value(-b.data, b.bound))
+def _interval(data: Array, off: Array) -> list[Array]:
+    low, high = data - off, data + off
+    return [low, high, np.clip(0.0, low, high)] if off.any() else [data]
 
 
-def _multiply(a: Value, b: Value) -> _Rounded:
-    result = a.data * b.data
-    bound = np.abs(a.data) * b.bound + np.abs(b.data) * a.bound + a.bound * b.bound
-    either = np.isinf(a.data) | np.isinf(b.data)
-    unsure = either & ((np.abs(a.data) <= a.bound) & (a.bound > 0) | (np.abs(b.data) <= b.bound) & (b.bound > 0))
-    return result, np.where(unsure, np.inf, np.where(either, 0.0, bound)), np.abs(result)
-
-
-def _divide(a: Value, b: Value) -> _Rounded:
-    result = a.data / b.data
-    away = np.abs(b.data) - b.bound
-    bound = np.where(away > 0, (a.bound + np.abs(result) * b.bound) / away, np.inf)
-    by_infinity = np.isinf(b.data) & ~np.isinf(a.data)
-    return result, np.where(by_infinity | np.isnan(a.data + b.data), 0.0, bound), 4 * np.abs(result)
-
-
-def _power(a: Value, b: Value) -> _Rounded:
-    result = np.power(a.data, b.data)
-    logarithm = np.log(a.data)
-    error = np.abs(b.data) * a.bound / (a.data - a.bound) + (np.abs(logarithm) + 1) * b.bound
-    bound = np.where((a.data - a.bound > 0) & (error < 0.5), np.abs(result) * np.expm1(error), np.inf)
-    bound = np.where(np.isfinite(a.data + b.data), bound, np.inf)
-    return result, bound, (16 + 8 * np.abs(b.data) * (np.abs(logarithm) + 1)) * np.abs(result)
-
-
-def _extreme(choose: Callable[..., Array]) -> Callable[..., _Rounded]:
-    def chosen(a: Value, b: Value) -> _Rounded:
-        return choose(a.data, b.data), np.maximum(a.bound, b.bound), 0.0
-
-    return chosen
-
-
-def _exact(function: Callable[[Array], Array]) -> Callable[..., _Rounded]:
-    return lambda a: (function(a.data), a.bound, 0.0)
-
-
-def _step(function: Callable[[Array], Array]) -> Callable[..., _Rounded]:
-    def stepped(a: Value) -> _Rounded:
-        result = function(a.data)
-        sure = (function(a.data - a.bound) == function(a.data + a.bound)) | (a.bound == 0)
-        return result, np.where(sure, 0.0, np.inf), 0.0
-
-    return stepped
-
-
-def _monotone(function: Callable[[Array], Array], rounding: Callable[[Array, Array], Array]) -> Callable[..., _Rounded]:
-    """A function that only grows or only falls: its values at both ends of the operand's interval give the bound."""
-
-    def bounded(a: Value) -> _Rounded:
-        result = function(a.data)
-        ends = [np.abs(function(end) - result) for end in (a.data - a.bound, a.data + a.bound)]
-        bound = np.where(np.isfinite(a.data), np.maximum(*ends), 0.0)
-        invalid = np.isnan(result) & ~np.isnan(a.data)
-        return result, np.where(invalid | np.isnan(bound), np.inf, bound), rounding(np.abs(a.data), np.abs(result))
-
-    return bounded
-
-
-def _wave(function: Callable[[Array], Array]) -> Callable[..., _Rounded]:
-    """Sine and cosine, which Vulkan gives to 2^-11 for arguments up to pi in f32, and to 2^-7 in f16."""
-
-    def bounded(a: Value) -> _Rounded:
-        bound = np.where(np.abs(a.data) + a.bound < 100, a.bound + 2.0**-10, np.inf)
-        return function(a.data), np.where(np.isnan(a.data), 0.0, bound), 16 + 4 * np.abs(a.data)
-
-    return bounded
-
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])
-
-_FLOAT: dict[str, Callable[..., _Rounded]] = {
-    "add": _add,
-    "sub": _subtract,
-    "mul": _multiply,
-    "div": _divide,
-    "pow": _power,
-    "max": _extreme(np.maximum),
-    "min": _extreme(np.minimum),
-    "neg": _exact(np.negative),
-    "abs": _exact(np.abs),
-    "ceil": _step(np.ceil),
-    "floor": _step(np.floor),
-    "round_even": _step(np.rint),
-    "exp": _monotone(np.exp, lambda x, y: (8 + 2 * x) * y),
-    "expm1": _monotone(np.expm1, lambda x, y: (8 + 2 * x) * (y + 1)),
-    "log": _monotone(np.log, lambda _, y: 8 + 4 * y),
-    "log1p": _monotone(np.log1p, lambda _, y: 8 + 4 * y),
-    "sqrt": _monotone(np.sqrt, lambda _, y: 4 * y),
-    "rsqrt": _monotone(lambda x: 1 / np.sqrt(x), lambda _, y: 8 * y),
-    "tanh": _monotone(np.tanh, lambda _, y: 16 + 8 * y),
-    "erf": _monotone(lambda x: _erf(x) if x.size else x, lambda _, y: 16 + 8 * y),
-    "logistic": _monotone(lambda x: 1 / (1 + np.exp(-x)), lambda x, y: (8 + 2 * x) * y),
-    "sin": _wave(np.sin),
-    "cos": _wave(np.cos),
-}
-
-
-# ---- integers and booleans, element by element: result, where the behaviour is undefined ---------------------------
-
-
-def _unsigned(array: Array) -> Array:
-    return array.view(np.dtype(f"u{array.dtype.name}")) if array.dtype != bool else array
-
-
-def _plain(function: Callable[..., Any]) -> Callable[..., tuple[Array, Any]]:
-    return lambda *operands: (np.asarray(function(*operands)).astype(operands[0].dtype), False)
-
-
-def _on_unsigned(function: Callable[..., tuple[Array, Any]]) -> Callable[..., tuple[Array, Any]]:
-    def applied(*operands: Array) -> tuple[Array, Any]:
-        result, undefined = function(*(_unsigned(one) for one in operands))
-        return result.view(operands[0].dtype), undefined
-
-    return applied
-
-
-def _quotient(a: Array, b: Array) -> tuple[Array, Any]:
-    undefined = b == 0
-    if a.dtype.kind == "i":
-        undefined = undefined | (a == np.iinfo(a.dtype).min) & (b == -1)
-    by = np.where(undefined, np.ones_like(b), b)
-    quotient = a // by
-    return quotient + ((a % by != 0) & ((a < 0) != (by < 0))).astype(a.dtype), undefined
-
-
-def _remainder(a: Array, b: Array) -> tuple[Array, Any]:
-    quotient, undefined = _quotient(a, b)
-    return a - quotient * b, undefined
-
-
-def _shift(function: Callable[..., Array]) -> Callable[..., tuple[Array, Any]]:
-    def shifted(a: Array, b: Array) -> tuple[Array, Any]:
-        undefined = (b < 0) | (b >= a.dtype.itemsize * 8)
-        return function(a, np.where(undefined, np.zeros_like(b), b)), undefined
-
-    return shifted
-
-
-_INTEGER: dict[str, Callable[..., tuple[Array, Any]]] = {
-    "add": _plain(np.add),
-    "sub": _plain(np.subtract),
-    "mul": _plain(np.multiply),
-    "div": _quotient,
-    "rem": _remainder,
-    "div_u": _on_unsigned(_quotient),
-    "rem_u": _on_unsigned(_remainder),
-    "max": _plain(np.maximum),
-    "min": _plain(np.minimum),
-    "max_u": _on_unsigned(_plain(np.maximum)),
-    "min_u": _on_unsigned(_plain(np.minimum)),
-    "and": _plain(np.bitwise_and),
-    "or": _plain(np.bitwise_or),
-    "xor": _plain(np.bitwise_xor),
-    "not": _plain(np.invert),
-    "neg": _plain(np.negative),
-    "abs": _plain(np.abs),
-    "shl": _shift(np.left_shift),
-    "shr": _shift(np.right_shift),
-    "shr_u": _on_unsigned(_shift(np.right_shift)),
-    "popcnt": _plain(lambda a: np.vectorize(lambda one: int(one).bit_count(), otypes=[a.dtype])(_unsigned(a))),
-}
+def _integer(node: Node, operation: Operation, operands: Sequence[Value]) -> Value:
+    """Not certain where the behaviour is undefined."""
+    name, _, sign = node.op.partition("_")
+    first, last = operands[0].data, operands[-1].data
+    result = operation.compute(*(unsigned(one.data) if sign else one.data for one in operands))
+    undefined = np.zeros(first.shape, bool)
+    if name in {"div", "rem"}:
+        overflows = (first == np.iinfo(first.dtype).min) & (last == -1)
+        undefined = (last == 0) | (overflows & (not sign))
+    elif name in {"shl", "shr"}:
+        undefined = (last < 0) | (last >= first.dtype.itemsize * 8)
+    return Value(result.astype(first.dtype), np.where(undefined, np.inf, 0.0))
 
 
 # ---- operations that move elements: the same for data and bounds ---------------------------------------------------
@@ -352,32 +220,12 @@ def _constant(node: Node, _operands: Sequence[Value], _rest: str) -> Value:
     return argument(shaped, node.type)
 
 
-def _iota(node: Node, _operands: Sequence[Value], _rest: str) -> Value:
-    """`attributes`: the dimension whose index each element is."""
-    at, shape = node.attributes[0][0], node.type.shape
-    index = np.arange(shape[at]).reshape([-1 if one == at else 1 for one in range(len(shape))])
-    return argument(np.broadcast_to(index, shape).astype(dtype_of(node.type.element)), node.type)
-
-
-_COMPARE: dict[str, Callable[[Array, Array], Array]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
-
 def _compare(_node: Node, operands: Sequence[Value], rest: str) -> Value:
     """Not sure where the bounds of two floating-point numbers meet."""
-    name, _, unsigned = rest.partition("_")
     bound = operands[0].bound + operands[1].bound
-    first, second = (_unsigned(one.data) if unsigned else one.data for one in operands)
-    unsure = np.zeros(first.shape, bool)
-    if first.dtype == np.float64:
-        unsure = (bound > 0) & (np.abs(first - second) <= bound)
-    return Value(_COMPARE[name](first, second), np.where(unsure, np.inf, 0.0))
+    first, second = (unsigned(one.data) if rest.endswith("_u") else one.data for one in operands)
+    unsure = (bound > 0) & (np.abs(first - second) <= bound) if first.dtype == np.float64 else bound > 0
+    return Value(OPERATIONS["compare"][rest].compute(first, second), np.where(unsure, np.inf, 0.0))
 
 
 def _select(_node: Node, operands: Sequence[Value], _rest: str) -> Value:
@@ -391,7 +239,7 @@ def _convert(node: Node, operands: Sequence[Value], rest: str) -> Value:
     (operand,) = operands
     data, target = operand.data, dtype_of(node.type.element)
     if rest == "u":
-        data = _unsigned(data)
+        data = unsigned(data)
     if node.type.is_float:
         rounding = np.abs(data.astype(np.float64))
         return _rounded(data.astype(np.float64), operand.bound, rounding, node.type.element, [data.astype(np.float64)])
@@ -409,29 +257,15 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
     """`attributes`: the dimensions that go; they stay, of size 1, if the result has the operand's rank."""
     (operand,) = operands
     data, axes, shape = operand.data, node.attributes[0], node.type.shape
-    if not node.type.is_float:
-        results = _REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
-        return Value(results.reshape(shape), np.zeros(shape))
-    if rest == "add":
-        finite = np.where(np.isfinite(data), data, 0.0)
-        size = np.sum(np.abs(finite) + operand.bound, axes)
-        count = data.size // max(1, math.prod(shape))
-        bound = np.sum(operand.bound, axes) + np.where(size > limits(node.type.element).largest, np.inf, 0.0)
-        total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
-        return _rounded(total, bound, rounding, node.type.element, [np.sum(data - data, axes).reshape(shape)])
-    chosen = _REDUCTIONS[rest].reduce(data, axes, initial=initial(rest, node.type))
-    return Value(chosen.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
-
-
-_REDUCTIONS = {
-    "add": np.add,
-    "mul": np.multiply,
-    "max": np.maximum,
-    "min": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
+    if node.type.is_float and rest == "add":
+        kept = [at for at in range(data.ndim) if at not in axes]
+        rows = math.prod(shape), data.size // max(1, math.prod(shape))
+        flat = [one.transpose(*kept, *axes).reshape(rows) for one in (data, operand.bound)]
+        total = _sum_of_products(Value(*flat), Value(*(np.full((rows[1], 1), one) for one in (1.0, 0.0))), node.type)
+        return Value(total.data.reshape(shape), total.bound.reshape(shape))
+    compute: Any = OPERATIONS["reduce"][rest].compute
+    result = compute.reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
+    return Value(result.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
 
 
 def initial(name: str, kind: Type) -> float:
@@ -446,24 +280,24 @@ def initial(name: str, kind: Type) -> float:
 
 def _dot(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     """Of the last dimension of the first with the last but one of the second, batched over those before; elements of
-    the result's type are multiplied and added. `attributes`: for each operand, 1 if its last two are swapped."""
-    first, second = operands = [
-        Value(one.data.swapaxes(-1, -2), one.bound.swapaxes(-1, -2)) if swapped else one
-        for one, swapped in zip(operands, node.attributes[0], strict=True)
-    ]
-    if not node.type.is_float:
-        target = dtype_of(node.type.element)
-        result = np.matmul(first.data.astype(target), second.data.astype(target))
-        return Value(result, np.zeros(result.shape))
-    of, count = limits(node.type.element), first.data.shape[-1]
-    sizes = [np.abs(np.where(np.isfinite(one.data), one.data, 0.0)) for one in operands]
+    the result's type are multiplied and added."""
+    if node.type.is_float:
+        return _sum_of_products(operands[0], operands[1], node.type)
+    result = np.matmul(*(one.data.astype(dtype_of(node.type.element)) for one in operands))
+    return Value(result, np.zeros(result.shape))
+
+
+def _sum_of_products(first: Value, second: Value, kind: Type) -> Value:
+    of, count = limits(kind.element), first.data.shape[-1]
+    sizes = [np.abs(np.where(np.isfinite(one.data), one.data, 0.0)) for one in (first, second)]
     total = np.matmul(*sizes)
     bound = np.matmul(sizes[0] + first.bound, second.bound) + np.matmul(first.bound, sizes[1])
-    bound = bound + (count + 2) * (of.eps * total + np.where(total > 0, of.tiny, 0.0))
+    bound = bound + (count + 2) * (of.eps * (total + bound) + np.where(total > 0, of.tiny, 0.0))
     result = np.matmul(first.data, second.data)
-    special = ~np.isfinite(result)
-    is_exact = not first.bound.any() and not second.bound.any()
-    bound = np.where(total + bound > of.largest, np.inf, np.where(special, 0.0 if is_exact else np.inf, bound))
+    was_nan = np.isnan(np.matmul(*(np.where(np.isnan(one.data), np.nan, 0.0) for one in (first, second))))
+    is_sure = (was_nan | np.isinf(result)) & (not first.bound.any() and not second.bound.any())
+    bound = np.where(total + bound > of.largest, np.inf, np.where(np.isfinite(result), bound, np.inf))
+    bound = np.where(is_sure, 0.0, bound)
     return Value(result, bound)
 
 
@@ -480,18 +314,8 @@ def _for(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     return carried
 
 
-def _take(node: Node, operands: Sequence[Value], _rest: str) -> Value:
-    """Of the first operand, along its first dimension, what the second operand's indices name."""
-    source, at = operands
-    outside = (at.data < 0) | (at.data >= source.data.shape[0])
-    if outside.any():
-        return Value(np.zeros(node.type.shape, source.data.dtype), np.full(node.type.shape, np.inf))
-    return Value(source.data[at.data], source.bound[at.data])
-
-
 _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "constant": _constant,
-    "iota": _iota,
     "compare": _compare,
     "select": _select,
     "convert": _convert,
@@ -499,5 +323,4 @@ _OTHERS: dict[str, Callable[[Node, Sequence[Value], str], Value]] = {
     "dot": _dot,
     "if": _if,
     "for": _for,
-    "take": _take,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,10 +31,7 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A module with one function, `f`, and the arguments of one call. Equal to another of the same text and arguments.
-
-    Sizes in `dynamic` are `?` in the types of the module.
-    """
+    """A module with one function, `f`, and the arguments of one call. Sizes in `dynamic` are `?` in its types."""
 
     dialect: str
     function: Region
@@ -40,14 +39,42 @@ class Program:
     dynamic: frozenset[int] = frozenset()
 
     @cached_property
-    def _key(self) -> tuple[str, tuple[bytes, ...]]:
-        return self.module(), tuple(array.tobytes() for array in self.inputs)
+    def digest(self) -> str:
+        """What tells a program from all others: the digest of its module and inputs."""
+        digest = hashlib.sha256(self.module().encode())
+        for array in self.inputs:
+            digest.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+        return digest.hexdigest()[:16]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Program) and self._key == other._key
+    def part(self, results: Sequence[int], given: int | None = None) -> Program:
+        """What some of the values need, and nothing else: the program whose results they are. What operation `given`
+        returns is an argument of it."""
+        types, nodes, first = self.function.types, self.function.nodes, len(self.inputs)
+        needed = set(results)
+        for at in reversed(range(first, len(types))):
+            needed.update(nodes[at - first].operands if at in needed and at != given else ())
+        order = sorted(needed, key=lambda at: (at >= first and at != given, at))
+        number = {at: new for new, at in enumerate(order)}
+        inputs = {
+            at: self.inputs[at] if at < first else self.part([at]).expected()[0].value
+            for at in order
+            if at < first or at == given
+        }
+        function = Region(
+            tuple(types[at] for at in inputs),
+            tuple(nodes[at - first].renumbered(number) for at in order if at not in inputs),
+            tuple(number[at] for at in results),
+        )
+        dynamic = self.dynamic & {size for kind in function.arguments for size in kind.shape}
+        return Program(self.dialect, function, tuple(inputs.values()), dynamic)
 
-    def __hash__(self) -> int:
-        return hash(self._key)
+    def smaller(self) -> Iterator[Program]:
+        """Programs of what one of the values needs, from the smallest one; then those with one operation less, whose
+        result is an argument."""
+        results, nodes = self.function.results, range(len(self.inputs), len(self.function.types))
+        parts = sorted((self.part([at]) for at in nodes), key=lambda part: len(part.function.nodes))
+        yield from (part for part in parts if len(part.function.nodes) < len(nodes))
+        yield from (self.part(results, at) for at in nodes if at not in results)
 
     def module(self) -> str:
         """The text of the module, with a function `f`, for iree-compile to find out its input type."""

@@ -3,63 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from retarget_fuzz.programs.ir import Node, Type
-from retarget_fuzz.programs.text import StructuredWriter
+from retarget_fuzz.programs.text import Writer
 
 __all__ = ["TosaWriter"]
 
-_OPS = {
-    "max": "maximum",
-    "min": "minimum",
-    "neg": "negate",
-    "logistic": "sigmoid",
-    "div": "intdiv",
-    "convert": "cast",
-    "shl": "logical_left_shift",
-    "shr_u": "logical_right_shift",
-    "dot": "matmul",
+_ATTRIBUTES = {
+    "shr": "round = false",
+    "constant": "values = dense<{values}> : {type}",
+    "reverse": "axis = {dims} : i32",
+    "concat": "axis = {dims} : i32",
+    "reduce": "axis = {dims} : i32",
+    "transpose": "perms = array<i32: {dims}>",
 }
-_WITH_ATTRIBUTES = {
-    "shr": ("arithmetic_right_shift", "round = false"),
-    "constant": ("const", "values = dense<{values}> : {type}"),
-    "reverse": ("reverse", "axis = {a[0][0]} : i32"),
-    "concat": ("concat", "axis = {a[0][0]} : i32"),
-    "reduce": ("reduce_{rest}", "axis = {a[0][0]} : i32"),
-    "transpose": ("transpose", "perms = array<i32: {rest}>"),
-}
-_REDUCTIONS = {"add": "sum", "and": "all", "or": "any"}
-_PREDICATES = {"eq": "equal", "lt": "greater", "gt": "greater"}
 
 
-class TosaWriter(StructuredWriter):
+class TosaWriter(Writer):
     """Writes shapes, shifts and zero points as constants, which TOSA takes as operands."""
 
+    dialect = "tosa"
     branch, loop, end = "tosa.cond_if", "tosa.while_loop", "tosa.yield"
+    others: ClassVar = {"dot": "matmul", "convert": "cast", "constant": "const"}
     templates: ClassVar = {
-        **{op: f'"tosa.{name}"({{names}}) : ({{types}}) -> {{type}}' for op, name in _OPS.items()},
+        "elementwise": '"tosa.{name}"({names}) : ({types}) -> {type}',
         **{
-            op: f'"tosa.{name}"({{names}}) {{{{{attributes}}}}} : ({{types}}) -> {{type}}'
-            for op, (name, attributes) in _WITH_ATTRIBUTES.items()
+            op: f'"tosa.{{name}}"({{names}}) {{{{{attributes}}}}} : ({{types}}) -> {{type}}'
+            for op, attributes in _ATTRIBUTES.items()
         },
-        "elementwise": '"tosa.{op}"({names}) : ({types}) -> {type}',
-        "call": '"tosa.{rest}"({names}) : ({types}) -> {type}',
     }
 
     def node(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        """Write one operation; those on bits have two names, and some take zero points or a shift."""
-        if node.op in {"and", "or", "xor", "not"}:
-            return self._call(
-                f"{'logical' if node.type.element == 'i1' else 'bitwise'}_{node.op}", node.type, names, types
-            )
+        """Write one operation; some take zero points or a shift."""
         zeros = {"mul": ["i8"], "neg": [node.type.element] * 2, "dot": [one.element for one in types]}.get(node.op, [])
         kinds = [Type(element, (1,)) for element in zeros]
         return super().node(node, [*names, *(self.constant(kind, 0) for kind in kinds)], [*types, *kinds])
-
-    def _call(self, op: str, result: Type, names: Sequence[str], types: Sequence[Type]) -> str:
-        return self.by_template(Node(f"call.{op}", (), result), names, types)
 
     def _shaped(
         self, op: str, result: Type, names: Sequence[str], types: Sequence[Type], *shapes: Sequence[int]
@@ -78,9 +57,7 @@ class TosaWriter(StructuredWriter):
         return self.write(f'"tosa.{op}"({operands}) : ({kinds}) -> {self.type(result)}')
 
     def _compare(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        name = node.op.partition(".")[2]
-        operands = names[::-1] if name in {"lt", "le"} else names
-        return self._call(_PREDICATES.get(name, "greater_equal"), node.type, operands, types)
+        return self.plain(node, names[::-1] if node.op in {"compare.lt", "compare.le"} else names, types)
 
     def _broadcast(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
         sizes = [1] * len(node.type.shape)
@@ -90,10 +67,6 @@ class TosaWriter(StructuredWriter):
         name = self._shaped("reshape", middle, names, types, sizes)
         times = [new // old for new, old in zip(node.type.shape, sizes, strict=True)]
         return self._shaped("tile", node.type, [name], [middle], times)
-
-    def _transpose(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        order = ", ".join(map(str, node.attributes[0]))
-        return self.by_template(replace(node, op=f"transpose.{order}"), names, types)
 
     def _reshape(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
         return self._shaped("reshape", node.type, names, types, node.type.shape)
@@ -106,7 +79,3 @@ class TosaWriter(StructuredWriter):
         value = self._shaped("reshape", one, names[1:], types[1:], (1,))
         around = [size for pair in zip(*node.attributes[:2], strict=True) for size in pair]
         return self._shaped("pad", node.type, [names[0], value], [types[0], one], around)
-
-    def _reduce(self, node: Node, names: Sequence[str], types: Sequence[Type]) -> str:
-        name = node.op.partition(".")[2]
-        return self.by_template(replace(node, op=f"reduce.{_REDUCTIONS.get(name, name)}"), names, types)
