@@ -50,7 +50,7 @@ import pytest
 
 if TYPE_CHECKING:
     from retarget.model import CompileTarget
-    from retarget_fuzz.targets import Config, Runner
+    from retarget_fuzz.targets import Config, Failed, Runner
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -73,14 +73,14 @@ class Part:
     fuzzed: bool = False
 
 
-def _opencl(modules: str, *tests: str, fuzzed: bool = False) -> Part:
+def _opencl(modules: str, *tests: str) -> Part:
     return Part(
         package="retarget_opencl",
         modules=tuple(f"{OPENCL}/{module}" for module in modules.split()),
         tests=tuple(f"tests/retarget_opencl/{test}" for test in tests),
         least=0.97,
         texts=True,
-        fuzzed=fuzzed,
+        fuzzed="clc/" in modules,
     )
 
 
@@ -112,8 +112,8 @@ def parts() -> list[Part]:
     ]
     return [
         *found,
-        _opencl("clc/ops/*.py clc/types.py", "clc", fuzzed=True),
-        _opencl("clc/addresses.py clc/barriers.py", "clc", fuzzed=True),
+        _opencl("clc/ops/*.py clc/types.py", "clc"),
+        _opencl("clc/addresses.py clc/barriers.py", "clc"),
         _opencl("hostprog/*rules.py", "hostprog"),
         _opencl("run/instructions.py run/scalars.py", "run"),
         _opencl("artifact/file.py", "artifact", "run"),
@@ -135,13 +135,8 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
     ]
 )
 
-_OPERATORS = dict(
-    re.findall(
-        r"(\S+) (\S+)(?:, |$)",
-        "<< >>, >> <<, <= <, >= >, == !=, != ==, && ||, || &&, & |, | &, ^ &, + -, - +, * /, / *, % /, < <=, > >=, "
-        "fmin fmax, fmax fmin, min max, max min",
-    )
-)
+_PAIRS = re.findall(r"(\S+) (\S+)", "<< >> <= < >= > == != && || & | + - * / ^ % fmin fmax min max")
+_OPERATORS = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 _OPERATOR = re.compile(
     "|".join(rf"\b{one}\b" if one.isalpha() else rf"(?<= ){re.escape(one)}(?= )" for one in _OPERATORS)
 )
@@ -472,68 +467,62 @@ class Runs:
         return "" if status in {0, 5} else "time" if status == 124 else "test"
 
 
-_FOUND = 130
-"""The exit status of `retarget fuzz` where it was interrupted, as it is here by its first finding."""
-
-_SUITE = """[[module_test_suite]]
-name = "fuzzed"
-srcs = ["module.mlir"]
-kind = "check"
-targets = ["opencl"]
-"""
-
-
 class Fuzz:
     """`retarget fuzz` on the config `opencl` of the shipped suites, with the same programs each time.
 
     What IREE compiles is kept, and a program whose artifact is as without a change is not run again. A failure is not
-    reduced: what fails without a change is noted, and the first other one ends the search.
+    reduced: what fails without a change is known, and the first other one ends the search.
     """
 
     def __init__(self, programs: int, seed: str, folder: Path) -> None:
-        self._programs, self._seed, self._folder = programs, seed, folder
-        shutil.copy(ROOT / "suites/matrix.toml", folder)
-        (folder / "suite.toml").write_text(_SUITE)
-        (folder / "module.mlir").write_text("func.func @f() {\n  return\n}\n")
-        status, said = self._run(None, "known", 3600)
-        if status not in {0, 1} or not (folder / "artifacts.json").exists():
+        self._options = ["--most", str(programs), "--seed", seed]
+        self._folder, self._suites = folder, folder / "suites"
+        self._found = self._suites / "found"
+        self._found.mkdir(parents=True)
+        shutil.copy(ROOT / "suites/matrix.toml", self._suites)
+        suite = 'name = "fuzzed"\nsrcs = ["module.mlir"]\nkind = "check"\ntargets = ["opencl"]\n'
+        (self._suites / "suite.toml").write_text(f"[[module_test_suite]]\n{suite}")
+        (self._suites / "module.mlir").write_text("func.func @f() {\n  return\n}\n")
+        status, said = self._run(None, 3600)
+        if not (folder / "artifacts.json").exists():
             sys.exit(f"retarget fuzz: exit status {status} without any change\n{said}")
-        print("".join(f"retarget fuzz, without any change: {line}\n" for line in said.splitlines()), flush=True)
+        print("".join(f"without any change: {line}\n" for line in said.splitlines()), flush=True)
+        self._found.rename(folder / "known")
 
     def finds(self, mutant: Mutant, limit: float) -> tuple[bool, str]:
-        """Return whether a program fails only with a change, and what `retarget fuzz` says last."""
-        shutil.rmtree(self._folder / "found", ignore_errors=True)
-        if (self._folder / "known").exists():
-            shutil.copytree(self._folder / "known", self._folder / "found")
-        status, said = self._run(mutant, "found", limit)
-        lines = [line for line in said.splitlines() if line.startswith("no verdict")] or said.splitlines()[-1:]
-        if status == _FOUND:
-            lines = [json.loads((self._folder / "found/findings.json").read_text())[-1]["summary"]]
-        count = re.search(r"[0-9]+ programs? in [0-9]+ s", said)
-        return status != 0, f"{count[0] if count else f'exit status {status}'}; {lines[-1] if status else ''}"
+        """Return whether a program fails only with a change, and what `retarget fuzz` says of it."""
+        shutil.rmtree(self._found, ignore_errors=True)
+        shutil.copytree(self._folder / "known", self._found)
+        status, said = self._run(mutant, limit)
+        lines = re.findall(r"^no verdict.*|^\d+ programs? in \d+ s", said, re.MULTILINE) or [said]
+        if status == 128 + signal.SIGINT and len(lines) == 1:
+            lines.append(json.loads((self._found / "findings.json").read_text())[-1]["summary"])
+        return status != 0, "; ".join(lines)
 
-    def _run(self, mutant: Mutant | None, output: str, limit: float) -> tuple[int, str]:
+    def _run(self, mutant: Mutant | None, limit: float) -> tuple[int, str]:
         log = self._folder / "log"
-        status = _in_fork(lambda: self._search(mutant, output, limit), limit + 600, str(log))
+        status = _in_fork(lambda: self._search(mutant, limit), limit + 600, str(log))
         return status, log.read_text()
 
-    def _search(self, mutant: Mutant | None, output: str, limit: float) -> int:
+    def _search(self, mutant: Mutant | None, limit: float) -> int:
         if mutant is not None:
             _take_place(mutant, self._folder / "mutant.py")
         from retarget.cli import main
         from retarget_fuzz import command, search, targets
 
         artifacts = self._folder / "artifacts.json"
-        passed = json.loads(artifacts.read_text()) if mutant is not None else {}
+        passed = {} if mutant is None else json.loads(artifacts.read_text())
         engine, run = command.Engine, targets.Runner._run
 
-        def run_changed(runner: Runner, compiled: CompileTarget, config: Config) -> object:
+        def run_changed(runner: Runner, compiled: CompileTarget, config: Config) -> Failed | None:
             artifact, program = runner.engine.compile(compiled).artifact, compiled.module.path.parent.name
             if artifact is not None and passed.get(program) == artifact.digest:
                 return None
             failed = run(runner, compiled, config)
-            if mutant is None and failed is None:
+            if failed is None and mutant is None:
                 passed[program] = artifact.digest
+            elif failed is not None and failed.no_verdict:
+                end()
             return failed
 
         def end(*_: object) -> None:
@@ -543,8 +532,7 @@ class Fuzz:
         command.Engine = lambda **given: engine(**given | {"cache": self._folder / "cache"})
         command._bundle = lambda *_: "none"
         targets.Runner._run, search.Search._reduce = run_changed, end
-        options = ["--seed", self._seed, "--most", str(self._programs), "--for", f"{limit}s"]
-        status = main(["fuzz", str(self._folder), "-o", str(self._folder / output), *options])
+        status = main(["fuzz", str(self._suites), "-o", str(self._found), "--for", f"{limit}s", *self._options])
         if mutant is None:
             artifacts.write_text(json.dumps(passed))
         return status
@@ -578,11 +566,11 @@ def try_part(part: Part, chosen: argparse.Namespace, known: set[str], fuzz: Fuzz
             shown = f"{mutant.path.relative_to(ROOT)}\n{mutant.diff}"
             how = "equivalent" if shown in known else runs.notices(mutant, chosen.limit)
             counts.update({"tried": 1, how: 1})
-            if fuzz is not None and how != "equivalent":
+            if is_fuzzed := fuzz is not None and how != "equivalent":
                 is_found, said = fuzz.finds(mutant, chosen.limit)
                 counts[f"found {bool(how)}"] += is_found
                 print(f"line {mutant.lines.start}; tests: {how or 'no'}; fuzz: {'yes' if is_found else 'no'}: {said}")
-            if how in {"", "time"} or fuzz is not None:
+            if is_fuzzed or how in {"", "time"}:
                 note = "\n(noticed by the time of its tests only)" if how == "time" else ""
                 print(f"{shown}{note}\n", flush=True)
     counts["noticed"] = counts["test"] + counts["time"]
