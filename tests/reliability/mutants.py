@@ -2,12 +2,18 @@
 
     python tests/reliability/mutants.py --each 12 --seed 1
     python tests/reliability/mutants.py --each 40 retarget_report retarget/declare
+    python tests/reliability/mutants.py --each 25 --fuzz 100
 
 A change is another operator or number, a turned condition, a statement that is left out; in the OpenCL package, whose
-texts are code, another text too. A process that has what the tests import, save our own code, is forked for each: the
-changed module takes the place of the one on disk, also in the processes that tests start, and those tests run that
-pass over the changed line, which coverage.py finds first. A survivor is printed as a diff. One whose behaviour cannot
-differ, or differs only in speed, goes into `equivalent_mutants.txt` with the reason, lines of `#`.
+texts are code, another operator in a text too, or else another text. A process that has what the tests import, save our
+own code, is forked for each: the changed module takes the place of the one on disk, also in the processes that tests
+start, and those tests run that pass over the changed line, which coverage.py finds first. A survivor is printed as a
+diff. One whose behaviour cannot differ, or differs only in speed, goes into `equivalent_mutants.txt` with the reason,
+lines of `#`.
+
+With `--fuzz N`, `retarget fuzz` runs the same N programs for each change of the code that writes OpenCL kernels, on the
+first OpenCL device of this machine. Without a change it runs them first: what fails then is no finding. A line for each
+change says whether the tests notice it and which program first fails in a new way.
 
 Why not mutmut: it changes no tables of modules, makes all changes of a package, has no seed, and did not find pytest's
 plugin beside changed packages of three source folders. cosmic-ray starts the tests of a package anew for each change.
@@ -25,6 +31,7 @@ import os
 import random
 import re
 import runpy
+import shutil
 import signal
 import sys
 import tempfile
@@ -36,9 +43,14 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import coverage
 import pytest
+
+if TYPE_CHECKING:
+    from retarget.model import CompileTarget
+    from retarget_fuzz.targets import Config, Failed, Runner
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -49,7 +61,8 @@ OPENCL = "kernels/retarget_opencl"
 class Part:
     """Modules, and the tests that are to notice their changes. Paths are relative to the repository.
 
-    `least` is the share of the changes that must be noticed, over all parts of the `package`.
+    `least` is the share of the changes that must be noticed, over all parts of the `package`. `texts` are code, too.
+    What is `fuzzed` decides nothing but the artifacts of the compiler config `opencl`.
     """
 
     package: str
@@ -57,6 +70,7 @@ class Part:
     tests: tuple[str, ...]
     least: float = 0.9
     texts: bool = False
+    fuzzed: bool = False
 
 
 def _opencl(modules: str, *tests: str) -> Part:
@@ -66,6 +80,7 @@ def _opencl(modules: str, *tests: str) -> Part:
         tests=tuple(f"tests/retarget_opencl/{test}" for test in tests),
         least=0.97,
         texts=True,
+        fuzzed="clc/" in modules,
     )
 
 
@@ -120,6 +135,12 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = dict(
     ]
 )
 
+_PAIRS = re.findall(r"(\S+) (\S+)", "<< >> <= < >= > == != && || & | + - * / ^ % fmin fmax min max")
+_OPERATORS = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
+_OPERATOR = re.compile(
+    "|".join(rf"\b{one}\b" if one.isalpha() else rf"(?<= ){re.escape(one)}(?= )" for one in _OPERATORS)
+)
+"""What stands for each operator of C, in the texts that are code; one between spaces, or a name."""
 
 _UNSEEN = {"strict", "frozen", "kw_only", "indent", "examples"}
 """Arguments that change nothing for the users of a function or class that mypy checks; the last two are for people."""
@@ -255,7 +276,8 @@ def _replacements(node: ast.AST, parent: ast.AST, *, texts: bool) -> Iterator[as
         elif isinstance(value, int | float):
             yield ast.Constant(value + 1)
         elif isinstance(value, str) and texts:
-            yield ast.Constant(f"{value}~")
+            swapped = _OPERATOR.sub(lambda found: _OPERATORS[found[0]], value, count=1)
+            yield ast.Constant(f"{value}~" if swapped == value else swapped)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield node.operand
     elif isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) not in {"False", "[]"}:
@@ -301,6 +323,16 @@ def _in_fork(work: Callable[[], int], limit: float, output: str = os.devnull) ->
 def _pytest(folder: Path, *arguments: str, plugins: Sequence[object] = ()) -> int:
     options = ("-q", "-m", "not slow", "-p", "no:cacheprovider", "-W", "ignore", f"--basetemp={folder / 't'}")
     return int(pytest.main([*options, *arguments], plugins=list(plugins)))
+
+
+def _take_place(mutant: Mutant, text: Path) -> None:
+    """Have a changed module, written to `text`, imported by this process and those that it starts."""
+    text.write_text(mutant.text)
+    hook = HERE / "mutated/sitecustomize.py"
+    path = filter(None, [str(hook.parent), os.environ.get("PYTHONPATH")])
+    os.environ |= {"MUTANT_OF": str(mutant.path), "MUTANT": str(text), "PYTHONPATH": os.pathsep.join(path)}
+    runpy.run_path(str(hook))
+    sys.path.append(str(hook.parent))  # some processes are started with all of it as their PYTHONPATH
 
 
 class _Passes:
@@ -425,20 +457,85 @@ class Runs:
                 taken += self._times[test]
         if not ordered:
             return ""
-        text = self._folder / "mutant.py"
-        text.write_text(mutant.text)
 
         def work() -> int:
-            hook = HERE / "mutated/sitecustomize.py"
-            path = filter(None, [str(hook.parent), os.environ.get("PYTHONPATH")])
-            os.environ |= {"MUTANT_OF": str(mutant.path), "MUTANT": str(text), "PYTHONPATH": os.pathsep.join(path)}
-            runpy.run_path(str(hook))
-            sys.path.append(str(hook.parent))  # some processes are started with all of it as their PYTHONPATH
+            _take_place(mutant, self._folder / "mutant.py")
             files = sorted({test.split("::")[0] for test in ordered})
             return _pytest(self._folder, "-x", *files, plugins=[_Order(ordered)])
 
         status = _in_fork(work, 10 * taken + 120)
         return "" if status in {0, 5} else "time" if status == 124 else "test"
+
+
+class Fuzz:
+    """`retarget fuzz` on the config `opencl` of the shipped suites, with the same programs each time.
+
+    What IREE compiles is kept, and a program whose artifact is as without a change is not run again. A failure is not
+    reduced: what fails without a change is known, and the first other one ends the search.
+    """
+
+    def __init__(self, programs: int, seed: str, folder: Path) -> None:
+        self._options = ["--most", str(programs), "--seed", seed]
+        self._folder, self._suites = folder, folder / "suites"
+        self._found = self._suites / "found"
+        self._found.mkdir(parents=True)
+        shutil.copy(ROOT / "suites/matrix.toml", self._suites)
+        suite = 'name = "fuzzed"\nsrcs = ["module.mlir"]\nkind = "check"\ntargets = ["opencl"]\n'
+        (self._suites / "suite.toml").write_text(f"[[module_test_suite]]\n{suite}")
+        (self._suites / "module.mlir").write_text("func.func @f() {\n  return\n}\n")
+        status, said = self._run(None, 3600)
+        if not (folder / "artifacts.json").exists():
+            sys.exit(f"retarget fuzz: exit status {status} without any change\n{said}")
+        print("".join(f"without any change: {line}\n" for line in said.splitlines()), flush=True)
+        self._found.rename(folder / "known")
+
+    def finds(self, mutant: Mutant, limit: float) -> tuple[bool, str]:
+        """Return whether a program fails only with a change, and what `retarget fuzz` says of it."""
+        shutil.rmtree(self._found, ignore_errors=True)
+        shutil.copytree(self._folder / "known", self._found)
+        status, said = self._run(mutant, limit)
+        lines = re.findall(r"^no verdict.*|^\d+ programs? in \d+ s", said, re.MULTILINE) or [said]
+        if status == 128 + signal.SIGINT and len(lines) == 1:
+            lines.append(json.loads((self._found / "findings.json").read_text())[-1]["summary"])
+        return status != 0, "; ".join(lines)
+
+    def _run(self, mutant: Mutant | None, limit: float) -> tuple[int, str]:
+        log = self._folder / "log"
+        status = _in_fork(lambda: self._search(mutant, limit), limit + 600, str(log))
+        return status, log.read_text()
+
+    def _search(self, mutant: Mutant | None, limit: float) -> int:
+        if mutant is not None:
+            _take_place(mutant, self._folder / "mutant.py")
+        from retarget.cli import main
+        from retarget_fuzz import command, search, targets
+
+        artifacts = self._folder / "artifacts.json"
+        passed = {} if mutant is None else json.loads(artifacts.read_text())
+        engine, run = command.Engine, targets.Runner._run
+
+        def run_changed(runner: Runner, compiled: CompileTarget, config: Config) -> Failed | None:
+            artifact, program = runner.engine.compile(compiled).artifact, compiled.module.path.parent.name
+            if artifact is not None and passed.get(program) == artifact.digest:
+                return None
+            failed = run(runner, compiled, config)
+            if failed is None and mutant is None:
+                passed[program] = artifact.digest
+            elif failed is not None and failed.no_verdict:
+                end()
+            return failed
+
+        def end(*_: object) -> None:
+            if mutant is not None:
+                raise KeyboardInterrupt
+
+        command.Engine = lambda **given: engine(**given | {"cache": self._folder / "cache"})
+        command._bundle = lambda *_: "none"
+        targets.Runner._run, search.Search._reduce = run_changed, end
+        status = main(["fuzz", str(self._suites), "-o", str(self._found), "--for", f"{limit}s", *self._options])
+        if mutant is None:
+            artifacts.write_text(json.dumps(passed))
+        return status
 
 
 def equivalents() -> set[str]:
@@ -455,22 +552,26 @@ def equivalents() -> set[str]:
     return found
 
 
-def try_part(part: Part, each: int, seed: str, limit: float, known: set[str]) -> Counter[str]:
-    """Try `each` changes of a part, print those that nothing notices, and return how many were noticed."""
+def try_part(part: Part, chosen: argparse.Namespace, known: set[str], fuzz: Fuzz | None) -> Counter[str]:
+    """Try changes of a part, print those that nothing notices, or all with `fuzz`; return how many were noticed."""
     paths = sorted({path for pattern in part.modules for path in ROOT.glob(pattern) if path.name != "__main__.py"})
     found = [change for path in paths for change in changes(path, texts=part.texts)]
-    random.Random(f"{seed} {part.modules[0]}").shuffle(found)  # noqa: S311
+    random.Random(f"{chosen.seed} {part.modules[0]}").shuffle(found)  # noqa: S311
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(part, Path(folder))
         for test in runs.failed:
             print(f"{test} fails without any change: it notices nothing", flush=True)
-        for mutant in islice(filter(None, (change.mutant() for change in found)), each):
+        for mutant in islice(filter(None, (change.mutant() for change in found)), chosen.each):
             shown = f"{mutant.path.relative_to(ROOT)}\n{mutant.diff}"
-            how = "equivalent" if shown in known else runs.notices(mutant, limit)
+            how = "equivalent" if shown in known else runs.notices(mutant, chosen.limit)
             counts.update({"tried": 1, how: 1})
-            if how in {"", "time"}:
-                note = "\n(noticed by the time of its tests only)" if how else ""
+            if is_fuzzed := fuzz is not None and how != "equivalent":
+                is_found, said = fuzz.finds(mutant, chosen.limit)
+                counts[f"found {bool(how)}"] += is_found
+                print(f"line {mutant.lines.start}; tests: {how or 'no'}; fuzz: {'yes' if is_found else 'no'}: {said}")
+            if is_fuzzed or how in {"", "time"}:
+                note = "\n(noticed by the time of its tests only)" if how == "time" else ""
                 print(f"{shown}{note}\n", flush=True)
     counts["noticed"] = counts["test"] + counts["time"]
     print(
@@ -478,6 +579,8 @@ def try_part(part: Part, each: int, seed: str, limit: float, known: set[str]) ->
         f"({counts['time']} by their time), {counts['equivalent']} equivalent, of {len(found)} changes",
         flush=True,
     )
+    if fuzz is not None:
+        print(f"found by retarget fuzz: {counts['found True']} of those, {counts['found False']} others", flush=True)
     return counts
 
 
@@ -489,6 +592,12 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=20, help="changes of each package; of OpenCL's, of each part of it")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--limit", type=float, default=60, help="seconds of tests for one change, fastest first")
+    parser.add_argument(
+        "--fuzz",
+        type=int,
+        metavar="N",
+        help="run N programs of `retarget fuzz`, too, with each change of what writes OpenCL C, for --limit seconds",
+    )
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.packages if name not in names]:
         parser.error(f"no package {unknown[0]!r}; expected some of {', '.join(names)}")
@@ -497,9 +606,11 @@ def main() -> int:
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")  # of what tests import
     sums: dict[str, Counter[str]] = defaultdict(Counter)
-    for part in known_parts:
-        if not chosen.packages or part.package in chosen.packages:
-            sums[part.package] += try_part(part, chosen.each, chosen.seed, chosen.limit, known)
+    with tempfile.TemporaryDirectory() as folder:
+        fuzz = Fuzz(chosen.fuzz, chosen.seed, Path(folder)) if chosen.fuzz else None
+        for part in known_parts:
+            if (not chosen.packages or part.package in chosen.packages) and (part.fuzzed or not fuzz):
+                sums[part.package] += try_part(part, chosen, known, fuzz)
     low = 0
     for part in {part.package: part for part in known_parts if part.package in sums}.values():
         counts = sums[part.package]

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from importlib.machinery import FileFinder, ModuleSpec, SourcelessFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType
 
 _original = FileFinder.find_spec
+_read_bytes = Path.read_bytes
 
 
 class _Changed(SourcelessFileLoader):
@@ -28,4 +30,10 @@ def _find_spec(finder: FileFinder, fullname: str, target: ModuleType | None = No
     return spec
 
 
+def _changed_bytes(path: Path) -> bytes:
+    """Read the changed text, for the digests of code that are in the keys of caches."""
+    return _read_bytes(Path(os.environ["MUTANT"]) if str(path) == os.environ.get("MUTANT_OF") else path)
+
+
 FileFinder.find_spec = _find_spec  # type: ignore[method-assign]
+Path.read_bytes = _changed_bytes  # type: ignore[method-assign]
