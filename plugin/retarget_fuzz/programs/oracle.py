@@ -11,6 +11,7 @@ wrap around.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -139,10 +140,6 @@ def _add(a: Value, b: Value) -> _Rounded:
     return result, a.bound + b.bound, np.abs(result) + a.bound + b.bound
 
 
-def _subtract(a: Value, b: Value) -> _Rounded:
-    return _add(a, Value(-b.data, b.bound))
-
-
 def _multiply(a: Value, b: Value) -> _Rounded:
     result = a.data * b.data
     bound = np.abs(a.data) * b.bound + np.abs(b.data) * a.bound + a.bound * b.bound
@@ -168,15 +165,13 @@ def _power(a: Value, b: Value) -> _Rounded:
     return result, bound, (16 + 8 * np.abs(b.data) * (np.abs(logarithm) + 1)) * np.abs(result)
 
 
-def _extreme(choose: Callable[..., Array]) -> Callable[..., _Rounded]:
-    def chosen(a: Value, b: Value) -> _Rounded:
-        return choose(a.data, b.data), np.maximum(a.bound, b.bound), 0.0
-
-    return chosen
-
-
-def _exact(function: Callable[[Array], Array]) -> Callable[..., _Rounded]:
-    return lambda a: (function(a.data), a.bound, 0.0)
+def _exact(function: Callable[..., Array]) -> Callable[..., _Rounded]:
+    """A function that rounds nothing, and lets no error grow."""
+    return lambda *operands: (
+        function(*(one.data for one in operands)),
+        np.max([one.bound for one in operands], 0),
+        0.0,
+    )
 
 
 def _step(function: Callable[[Array], Array]) -> Callable[..., _Rounded]:
@@ -215,12 +210,12 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 _FLOAT: dict[str, Callable[..., _Rounded]] = {
     "add": _add,
-    "sub": _subtract,
+    "sub": lambda a, b: _add(a, Value(-b.data, b.bound)),
     "mul": _multiply,
     "div": _divide,
     "pow": _power,
-    "max": _extreme(np.maximum),
-    "min": _extreme(np.minimum),
+    "max": _exact(np.maximum),
+    "min": _exact(np.minimum),
     "neg": _exact(np.negative),
     "abs": _exact(np.abs),
     "ceil": _step(np.ceil),
@@ -281,24 +276,25 @@ def _shift(function: Callable[..., Array]) -> Callable[..., tuple[Array, Any]]:
     return shifted
 
 
+_NUMPY = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "not": np.invert,
+    "neg": np.negative,
+    "abs": np.abs,
+}
 _INTEGER: dict[str, Callable[..., tuple[Array, Any]]] = {
-    "add": _plain(np.add),
-    "sub": _plain(np.subtract),
-    "mul": _plain(np.multiply),
+    **{name: _plain(function) for name, function in _NUMPY.items()},
+    **{f"{name}_u": _on_unsigned(_plain(_NUMPY[name])) for name in ("max", "min")},
     "div": _quotient,
     "rem": _remainder,
-    "div_u": _on_unsigned(_quotient),
-    "rem_u": _on_unsigned(_remainder),
-    "max": _plain(np.maximum),
-    "min": _plain(np.minimum),
-    "max_u": _on_unsigned(_plain(np.maximum)),
-    "min_u": _on_unsigned(_plain(np.minimum)),
-    "and": _plain(np.bitwise_and),
-    "or": _plain(np.bitwise_or),
-    "xor": _plain(np.bitwise_xor),
-    "not": _plain(np.invert),
-    "neg": _plain(np.negative),
-    "abs": _plain(np.abs),
+    **{f"{name}_u": _on_unsigned(function) for name, function in (("div", _quotient), ("rem", _remainder))},
     "shl": _shift(np.left_shift),
     "shr": _shift(np.right_shift),
     "shr_u": _on_unsigned(_shift(np.right_shift)),
@@ -361,16 +357,6 @@ def _iota(node: Node, _operands: Sequence[Value], _rest: str) -> Value:
     return argument(np.broadcast_to(index, shape).astype(dtype_of(node.type.element)), node.type)
 
 
-_COMPARE: dict[str, Callable[[Array, Array], Array]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-
-
 def _compare(_node: Node, operands: Sequence[Value], rest: str) -> Value:
     """Not sure where the bounds of two floating-point numbers meet."""
     name, _, unsigned = rest.partition("_")
@@ -379,7 +365,7 @@ def _compare(_node: Node, operands: Sequence[Value], rest: str) -> Value:
     unsure = np.zeros(first.shape, bool)
     if first.dtype == np.float64:
         unsure = (bound > 0) & (np.abs(first - second) <= bound)
-    return Value(_COMPARE[name](first, second), np.where(unsure, np.inf, 0.0))
+    return Value(getattr(operator, name)(first, second), np.where(unsure, np.inf, 0.0))
 
 
 def _select(_node: Node, operands: Sequence[Value], _rest: str) -> Value:
@@ -412,7 +398,7 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
     (operand,) = operands
     data, axes, shape = operand.data, node.attributes[0], node.type.shape
     if not node.type.is_float:
-        results = _REDUCTIONS[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
+        results = _NUMPY[rest].reduce(data, axes, dtype=data.dtype, initial=initial(rest, node.type))
         return Value(results.reshape(shape), np.zeros(shape))
     if rest == "add":
         finite = np.where(np.isfinite(data), data, 0.0)
@@ -422,19 +408,8 @@ def _reduce(node: Node, operands: Sequence[Value], rest: str) -> Value:
         total, bound, rounding = (one.reshape(shape) for one in (np.sum(data, axes), bound, (count + 1) * size))
         parts = [np.where(is_one(data), data, 0.0) for is_one in (np.isnan, np.isposinf, np.isneginf)]
         return _rounded(total, bound, rounding, node.type.element, [np.sum(one, axes).reshape(shape) for one in parts])
-    chosen = _REDUCTIONS[rest].reduce(data, axes, initial=initial(rest, node.type))
+    chosen = _NUMPY[rest].reduce(data, axes, initial=initial(rest, node.type))
     return Value(chosen.reshape(shape), np.max(operand.bound, axes, initial=0.0).reshape(shape))
-
-
-_REDUCTIONS = {
-    "add": np.add,
-    "mul": np.multiply,
-    "max": np.maximum,
-    "min": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 
 
 def initial(name: str, kind: Type) -> float:
@@ -465,9 +440,9 @@ def _dot(node: Node, operands: Sequence[Value], _rest: str) -> Value:
     bound = bound + (count + 2) * (of.eps * total + np.where(total > 0, of.tiny, 0.0))
     result = np.matmul(first.data, second.data)
     was_nan = np.isnan(np.matmul(*(np.where(np.isnan(one.data), np.nan, 0.0) for one in operands)))
-    is_sure = (was_nan | np.isinf(result)) & (not first.bound.any() and not second.bound.any())
-    bound = np.where(total + bound > of.largest, np.inf, np.where(np.isfinite(result), bound, np.inf))
-    bound = np.where(is_sure, 0.0, bound)
+    is_exact = not first.bound.any() and not second.bound.any()
+    special = np.where((was_nan | np.isinf(result)) & is_exact, 0.0, np.inf)
+    bound = np.where(total + bound > of.largest, np.inf, np.where(np.isfinite(result), bound, special))
     return Value(result, bound)
 
 

@@ -337,24 +337,11 @@ def _for(drawing: _Drawing, at: int, kind: Type) -> None:
 
 
 _STEPS: dict[str, Callable[[_Drawing, int, Type], None]] = {
-    "unary": _unary,
-    "binary": _binary,
-    "compare": _compare,
-    "select": _select,
-    "convert": _convert,
-    "broadcast": _broadcast,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "slice": _slice,
-    "pad": _pad,
-    "concat": _concat,
-    "reverse": _reverse,
-    "reduce": _reduce,
-    "dot": _dot,
-    "take": _take,
-    "iota": _iota,
-    "if": _if,
-    "for": _for,
+    function.__name__[1:]: function
+    for function in (
+        *(_unary, _binary, _compare, _select, _convert, _broadcast, _transpose, _reshape, _slice, _pad, _concat),
+        *(_reverse, _reduce, _dot, _take, _iota, _if, _for),
+    )
 }
 
 
