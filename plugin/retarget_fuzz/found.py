@@ -30,8 +30,8 @@ _SLUG, _HANGS = 48, 60.0
 
 class Finding(Struct, kw_only=True):
     """One way to fail. `name` is its folder, `configs` say how many programs failed so on each config, `features` what
-    the reduced program exercises, `bundle` how its bundle was made, or why there is none; `is_reduced` says whether the
-    reduction came to its end, `place` where it crashes, as `Failed.place` does."""
+    the reduced program exercises, `bundle` how its bundle was made, or why there is none; `place` is where it crashes,
+    as in `Failed`."""
 
     name: str
     stage: str
@@ -41,18 +41,12 @@ class Finding(Struct, kw_only=True):
     features: frozenset[str] = frozenset()
     place: str = ""
     seed: int
-    is_reduced: bool = True
     bundle: str = "none: interrupted"
 
     @property
     def title(self) -> str:
         """The stage, and the first line of the failure."""
-        return shown(f"{self.stage}: {self.summary}", 160) + self.remark
-
-    @property
-    def remark(self) -> str:
-        """What a person has to know of the program, or nothing."""
-        return "" if self.is_reduced else "; not fully reduced"
+        return shown(f"{self.stage}: {self.summary}", 160)
 
     def covers(self, failed: Failed, features: Collection[str]) -> bool:
         """Whether a failure of a program with some features is likely to be this one."""
@@ -103,12 +97,11 @@ class Findings:
             name=name,
             stage=way.stage,
             signature=way.signature,
-            summary=failures[0].summary,
+            summary=f"{'' if is_reduced else 'not fully reduced: '}{failures[0].summary}",
             configs={failed.config.name: 0 for failed in failures},
             features=features,
             place=failures[0].place,
             seed=seed,
-            is_reduced=is_reduced,
         )
         write_module(self.folder / name, program)
         comment = f"Found by `retarget fuzz` (seed {seed}): {finding.title}"
@@ -185,7 +178,7 @@ def write_list(folder: Path, name: str, entries: Sequence[Struct]) -> None:
 
 def _table(findings: Sequence[Finding]) -> str:
     rows = [
-        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary + one.remark)} "
+        f"| {one.stage} | {', '.join(one.configs)} | {_cell(one.summary)} "
         f"| {max(one.configs.values(), default=0)} | [{one.name}]({one.name}/{MODULE}) | {_cell(one.bundle)} |"
         for one in findings
     ]

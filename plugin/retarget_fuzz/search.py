@@ -156,10 +156,8 @@ class Search:
         from hypothesis.errors import HypothesisException
 
         kind = type("FailedError", (Exception,), {})
-        tried = set[str]()
-        started = time.monotonic()
+        tried, started, had_time = set[str](), time.monotonic(), True
         seconds = _SECONDS if self._ends is None else min(_SECONDS, self._ends - started)
-        had_time = True
 
         def fails(candidate: Program, most: float, share: float) -> bool:
             nonlocal had_time

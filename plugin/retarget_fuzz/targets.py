@@ -83,7 +83,6 @@ class Config(Struct, frozen=True, kw_only=True):
 def configs_of(selection: Selection) -> tuple[Config, ...]:
     """Return the configs of the selected run targets, each once, in order. Raises `RetargetError` where two of one name
     differ."""
-
     found: dict[str, Config] = {}
     for one in selection.suites:
         rules = RuleSet.of(one.suite, selection.registry)

@@ -64,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _open(arguments)
     chosen = chosen_target(arguments)
     _expect_variables(chosen, arguments.without_env)
-    if not arguments.keep:
-        _expect_installed(chosen, arguments.retarget_extension)
+    _expect_installed(chosen, () if arguments.keep else arguments.retarget_extension)
     output = arguments.output or Path(f"{chosen.target.name.replace('/', '-')}.tar.zst")
     above = display_path(output.parent)
     for is_wrong, why in (
@@ -121,7 +120,7 @@ def _expect_installed(chosen: Chosen, extensions: Sequence[str]) -> None:
     """Raise `RetargetError` for a compiler or driver of an extension that is named here alone."""
     drivers = chosen.target.runtime.drivers if isinstance(chosen.target, RunTarget) else ()
     used = [("compiler", chosen.compiled.compiler.compiler), *(("driver", name) for name in drivers)]
-    for kind, name in used if extensions else ():
+    for kind, name in used:
         if (extension := chosen.registry.origins.get((kind, name))) in extensions:
             msg = (
                 f"{chosen.id} cannot be reproduced elsewhere: its {kind} {name!r} is of the extension {extension!r}, "

@@ -234,9 +234,9 @@ def test_a_reduction_ends_with_the_time_and_says_so(tmp_path: Path, monkeypatch:
     search = Search(there, PROGRAMS, findings, seed=3, seconds=6.0)
     search.run(Watcher())
     assert (len(runner.tried) <= 10, search.reductions > 0, len(findings.new)) == (True, True, 1), runner.tried
-    assert findings.new[0].title == "compare: values differ at [0]; not fully reduced"
-    assert "; not fully reduced" in (tmp_path / "findings.md").read_text()
-    assert "; not fully reduced" in (tmp_path / findings.new[0].name / "suite.toml").read_text()
+    assert findings.new[0].title == "compare: not fully reduced: values differ at [0]"
+    assert "not fully reduced: values" in (tmp_path / "findings.md").read_text()
+    assert "not fully reduced: values" in (tmp_path / findings.new[0].name / "suite.toml").read_text()
 
 
 def test_as_many_programs_run_as_were_asked_for_each_once(tmp_path: Path) -> None:
