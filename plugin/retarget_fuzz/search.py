@@ -193,6 +193,8 @@ class Search:
         """Have Hypothesis call a test with the programs of a round. Raises what that raises."""
         import hypothesis
 
+        from retarget_fuzz.programs.strategies import by_seed_alone
+
         settings = hypothesis.settings(
             max_examples=_ROUND,
             database=None,
@@ -203,7 +205,7 @@ class Search:
             verbosity=hypothesis.Verbosity.quiet,
             suppress_health_check=list(hypothesis.HealthCheck),
         )
-        with suppress(_OverError, hypothesis.errors.Unsatisfiable):
+        with by_seed_alone(), suppress(_OverError, hypothesis.errors.Unsatisfiable):
             given: Any = hypothesis.given(self._strategy)
             hypothesis.seed(seed)(settings(given(test)))()
 

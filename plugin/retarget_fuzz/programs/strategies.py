@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 from retarget_fuzz.programs.ir import Node, Region, Type
 from retarget_fuzz.programs.operations import conversions, names, products
 from retarget_fuzz.programs.oracle import Array, Value, apply, argument, dtype_of, limits
 from retarget_fuzz.programs.program import ELEMENT_TYPES, Program
 
-__all__ = ["programs"]
+__all__ = ["by_seed_alone", "programs"]
 
 _Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -379,6 +382,11 @@ def _integers(random: np.random.Generator, kind: Type, fill: str) -> Array:
 
 
 # ---- programs -------------------------------------------------------------------------------------------------------
+
+
+def by_seed_alone() -> AbstractContextManager[object]:
+    """Let Hypothesis draw by its seed alone: it draws numbers of modules of a checkout, too, whichever are loaded."""
+    return patch.object(HypothesisProvider, "_maybe_draw_constant", lambda *_, **__: None, create=True)
 
 
 def programs(dialects: Sequence[str], element_types: Sequence[str]) -> st.SearchStrategy[Program]:
