@@ -125,7 +125,7 @@ class Findings:
 
 
 def _in_any_dialect(feature: str) -> str:
-    """Return `op:convert` of `op:tosa.convert`: one that the compiler gets wrong is wrong in whichever it is written."""
+    """Return `op:convert` of `op:tosa.convert`: what a compiler gets wrong is wrong in each of them."""
     sort, _, name = feature.partition(":")
     return f"{sort}:{name.partition('.')[2]}" if sort == "op" else feature
 

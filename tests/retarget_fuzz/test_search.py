@@ -175,6 +175,18 @@ def test_a_place_is_relative_to_the_first_address_and_of_its_library() -> None:
     assert Failed.of(nothing, replace(crash, text="killed"), at_compile=True).place == ""
 
 
+def test_what_is_wrong_in_one_dialect_is_known_in_the_others() -> None:
+    features = frozenset({"op:linalg.shr_u", "op:linalg.shr_u:i8", "type:i8"})
+    finding = Finding(
+        name="f", stage="compare", signature=WRONG[1], summary="", configs={"a": 1}, features=features, seed=1
+    )
+    config: Any = Config("a", having("op:tosa.shr_u"))
+    failed = Failed(config=config, way=Observation(stage="compare", signature=WRONG[1]), summary="")
+    assert finding.covers(failed, {"op:tosa.shr_u", "op:tosa.shr_u:i8", "type:i8", "op:tosa.add"})
+    assert not finding.covers(failed, {"op:tosa.shr", "op:tosa.shr:i8", "type:i8"})
+    assert not finding.covers(failed, {"op:tosa.shr_u", "op:tosa.shr_u:i16", "type:i16"})
+
+
 def test_a_seed_repeats_programs_and_findings(tmp_path: Path) -> None:
     config = Config("a", having("op:linalg.mul"))
     (first, _, one), (second, _, two) = (searched(tmp_path / name, config) for name in "ab")
