@@ -32,7 +32,7 @@ help:
 	@echo "make conformance  all of ONNX's node tests; writes docs/measurements/conformance.md (minutes when nothing is cached)"
 	@echo "make oracles      suites/stablehlo on XLA, ONNX's node tests on TVM and XLA: is the reference right? (20 minutes when nothing is cached)"
 	@echo "make test         the project's own tests"
-	@echo "make test-slow    the same, with those that are slow, as in CI (half an hour)"
+	@echo "make test-slow    the same, with those that are slow, of which CI runs a part (half an hour)"
 	@echo "make test-all     the same, with what repeats at length what CI proves on a sample"
 	@echo "make machines     a slice of demo and tests on other CPUs, devices, packages, users and folders, as a table (most of an hour)"
 	@echo "make reliability  kills at random moments and 100,000 mutated files: docs/measurements/reliability.md (hours; with KILLS=3 INPUTS=500 minutes)"

@@ -4,6 +4,7 @@ but for the fault (`faulty_driver`)."""
 from __future__ import annotations
 
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,9 @@ def test_what_needs_a_lost_device_is_not_run_and_says_why(project: Project, monk
     lost = "faulty device Faulty 1 was gone at *, after a_vmvx_gpu: *nothing on the bus"
     result.stdout.fnmatch_lines(["*device worker crashed: SIGSEGV in function 'first'*"])
     result.stdout.fnmatch_lines([f"not run: *{lost} (* target*)"])
-    # On a loaded machine one more was seen to fail, at load: the device did not open for it.
-    result.stdout.fnmatch_lines(["*= [12] failed, 10 passed, [34] not run in *"])
+    # On a loaded machine one more was seen to fail, at load: the device did not open for it. It should be "not run".
+    unopened = "load: runtime config 'gpu': driver 'faulty' cannot open its devices: NOT_FOUND*"
+    failed = 1 + sum(fnmatch(line, unopened) for line in result.outlines)
+    assert failed <= 2
+    result.stdout.fnmatch_lines([f"*= {failed} failed, 10 passed, {5 - failed} not run in *"])
     assert len((project.path / "opens").read_text().splitlines()) < 6
